@@ -480,8 +480,8 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
         |first: usize| (first..).zip(&lines).map(|(k, l)| format!("{k} {l}\n")).collect::<String>();
     let gmsh = format!(
         "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 7 \"base\"\n1 8 \"rim\"\n$EndPhysicalNames\n\
-         $Nodes\n11\n{}$EndNodes\n$Elements\n4\n1 11 2 0 0 1 2 3 4 6 7 8 9 11 10\n2 4 2 0 0 2 3 4 5\n\
-         3 9 2 7 1 1 2 3 6 7 8\n4 8 2 8 1 1 2 6\n$EndElements\n",
+         $Nodes\n11\n{}$EndNodes\n$Elements\n5\n1 11 2 0 0 1 2 3 4 6 7 8 9 11 10\n2 4 2 10 0 2 3 4 5\n\
+         3 9 2 7 1 1 2 3 6 7 8\n4 8 2 8 1 1 2 6\n5 2 2 9 1 2 3 5\n$EndElements\n",
         nodes(1)
     );
     let vtk = format!(
@@ -503,12 +503,19 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
         // the second one shares three middles of the first
         assert_eq!(mesh.points.len(), 14, "{name}");
         assert!(mesh.notes.iter().any(|n| n.contains("1 of its tetrahedra are linear")), "{name}");
-        assert_eq!(mesh.triangles, [[0, 5, 7], [5, 1, 6], [7, 6, 2], [5, 6, 7]], "{name}");
+        assert_eq!(mesh.triangles[..4], [[0, 5, 7], [5, 1, 6], [7, 6, 2], [5, 6, 7]], "{name}");
         assert_eq!(mesh.edges, [[0, 5], [5, 1]], "{name}");
         assert_eq!(mesh.surface().len(), 24);
         if name == "a.msh" {
             assert_eq!(mesh.region("base").unwrap().vertices, [0, 1, 2, 5, 6, 7]);
             assert_eq!(mesh.region("rim").unwrap().vertices, [0, 1, 5]);
+            // what the linear one gets belongs to its region, and to that of a linear triangle on it
+            assert_eq!(mesh.middles[1][..3], [6, 10, 9]);
+            assert_eq!(
+                mesh.region("volume-10").unwrap().vertices,
+                [1, 2, 3, 4, 6, 9, 10, 11, 12, 13]
+            );
+            assert_eq!(mesh.region("surface-9").unwrap().vertices, [1, 2, 4, 6, 11, 12]);
         }
         // written and read again
         let path = folder.path().join("b.vtu");
@@ -532,6 +539,7 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
         let mut rest = mesh.clone();
         rest.tets.truncate(1);
         rest.middles.truncate(1);
+        rest.triangles.truncate(4);
         assert_eq!(rest.compact().len(), 10);
         assert!(rest.middles[0].iter().all(|m| *m < 10));
     }

@@ -1,7 +1,9 @@
 //! Nodes in the middles of the edges of tetrahedra.
 
 use super::Mesh;
-use standoff_geometry::quadratic;
+use standoff_geometry::quadratic::{self, NONE};
+use standoff_geometry::topology::ascending;
+use std::collections::{HashMap, HashSet};
 
 impl Mesh {
     /// Gives linear tetrahedra beside quadratic ones nodes in the middles of their straight edges, and a note says so.
@@ -9,11 +11,43 @@ impl Mesh {
         if self.middles.is_empty() {
             return;
         }
+        let is_linear = |(t, m): (&[u32; 4], Option<&[u32; 6]>)| {
+            m.is_none_or(|m| *m == NONE).then(|| quadratic::edges(t))
+        };
+        let rows = self.middles.iter().map(Some).chain(std::iter::repeat(None));
+        let completed: HashSet<[u32; 2]> =
+            self.tets.iter().zip(rows).filter_map(is_linear).flatten().collect();
         let linear = quadratic::add_middles(&self.tets, &mut self.middles, &mut self.points);
         if linear > 0 {
+            self.complete_regions(&completed);
             self.notes.push(format!(
                 "{linear} of its tetrahedra are linear; they have nodes in the middles of their edges like the others"
             ));
+        }
+    }
+
+    /// Adds to every region the nodes in the middles of those edges of its elements that are among the given ones.
+    fn complete_regions(&mut self, edges: &HashSet<[u32; 2]>) {
+        let rows = self.tets.iter().zip(&self.middles);
+        let middle: HashMap<[u32; 2], u32> =
+            rows.flat_map(|(t, m)| quadratic::edges(t).into_iter().zip(*m)).collect();
+        let known = |e: [u32; 2]| edges.contains(&e).then(|| middle.get(&e).copied()).flatten();
+        for region in &mut self.regions {
+            let of_tets =
+                region.tets.iter().flat_map(|t| quadratic::edges(&self.tets[*t as usize]));
+            let of_triangles = region.triangles.iter().flat_map(|t| {
+                let [a, b, c] = self.triangles[*t as usize];
+                [ascending(a, b), ascending(b, c), ascending(a, c)]
+            });
+            let of_edges = region.edges.iter().map(|e| {
+                let [a, b] = self.edges[*e as usize];
+                ascending(a, b)
+            });
+            let added: Vec<u32> =
+                of_tets.chain(of_triangles).chain(of_edges).filter_map(known).collect();
+            region.vertices.extend(added);
+            region.vertices.sort_unstable();
+            region.vertices.dedup();
         }
     }
 
