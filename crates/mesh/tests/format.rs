@@ -295,9 +295,9 @@ fn errors_say_where() {
         ),
         (
             "a.msh",
-            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n$Elements\n1\n1 16 2 0 0 1 2\n$EndElements\n",
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n$Elements\n1\n1 21 2 0 0 1 2\n$EndElements\n",
             11,
-            "higher order",
+            "elements of other orders",
         ),
         (
             "a.msh",
@@ -334,7 +334,7 @@ fn errors_say_where() {
             "a.vtk",
             "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 1 float\n0 0 0\nCELLS 1 9\n8 0 0 0 0 0 0 0 0\nCELL_TYPES 1\n12\n",
             7,
-            "hexahedra",
+            "cell 0: a hexahedron has no extent",
         ),
         ("a.vtu", "<VTKFile type=\"ImageData\">\n</VTKFile>\n", 1, "ImageData"),
         (

@@ -31,7 +31,43 @@ fn load() -> Vec<(String, Vec<u8>)> {
     files.push(("a.pt".into(), b"v 0 0 0\nv 1 0 0\n".to_vec()));
     let obj = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1/1/1 2//2 -1\nl 1 2\np 3\nf 1 \\\n 2 3\n";
     files.push(("a.obj".into(), obj.to_vec()));
+    files.push(("solids.msh".into(), solids().0.into_bytes()));
+    files.push(("solids.vtk".into(), solids().1.into_bytes()));
     files
+}
+
+/// A hexahedron of twenty nodes, a quadrangle of eight on it, and beside it a hexahedron of which a wedge is left, in both families of formats.
+fn solids() -> (String, String) {
+    let points =
+        "000 200 220 020 002 202 222 022 100 010 001 210 201 120 221 021 102 012 212 122 400 402";
+    let points: Vec<String> = points
+        .split(' ')
+        .map(|p| p.split("").collect::<Vec<_>>().join(" ").trim().into())
+        .collect();
+    let nodes: String = (1..).zip(&points).map(|(k, p)| format!("{k} {p}\n")).collect();
+    let gmsh = format!(
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n22\n{nodes}$EndNodes\n$Elements\n3\n\
+         1 17 2 1 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20\n2 16 2 1 0 5 6 7 8 17 19 20 18\n\
+         3 5 2 1 0 2 21 3 3 6 22 7 7\n$EndElements\n"
+    );
+    let vtk = format!(
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 22 double\n{}\nCELLS 3 39\n\
+         20 0 1 2 3 4 5 6 7 8 11 13 9 16 18 19 17 10 12 14 15\n8 4 5 6 7 16 18 19 17\n8 1 20 2 2 5 21 6 6\n\
+         CELL_TYPES 3\n25\n23\n12\n",
+        points.join("\n")
+    );
+    (gmsh, vtk)
+}
+
+/// The texts above are sound before they are damaged.
+#[test]
+fn solids_are_read() {
+    let (gmsh, vtk) = solids();
+    for (name, text) in [("a.msh", gmsh), ("a.vtk", vtk)] {
+        let mesh = parse(Path::new(name), text.as_bytes(), &ReadOptions::default()).unwrap();
+        assert_eq!((mesh.tets.len(), mesh.triangles.len(), mesh.volume()), (9, 8, 12.0), "{name}");
+        assert!(mesh.check().is_empty(), "{name}: {:?}", mesh.check());
+    }
 }
 
 /// Reads damaged bytes as the file's own format (its magic may be gone). Each element takes at

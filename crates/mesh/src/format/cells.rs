@@ -1,6 +1,7 @@
 //! Elements of a file as they are collected: polygons become triangles, labels become regions.
 
 use super::polygon;
+use super::solids::{SolidCell, Solids};
 use crate::{Mesh, Region};
 use standoff_geometry::quadratic::{NONE, four_triangles};
 use standoff_linalg::Vec3;
@@ -29,6 +30,10 @@ pub(crate) enum Cell {
     QuadraticTriangle,
     /// A tetrahedron with the middles of its edges, in the order of VTK.
     QuadraticTet,
+    /// A quadrangle with the middles of its edges 01, 12, 23, 30, and maybe its centre.
+    QuadraticQuadrangle,
+    /// A solid that becomes tetrahedra.
+    Solid(SolidCell),
 }
 
 /// What is wrong with a cell.
@@ -61,6 +66,9 @@ impl From<Wrong> for String {
     }
 }
 
+/// What to do about a solid that is not one.
+const CORRECT: &str = "Correct its vertices in the program that made it, or delete it";
+
 /// What to do about a polygon that has no inside.
 pub(crate) const SPLIT: &str = "Triangulate the face in the program that made it, or delete it";
 
@@ -72,6 +80,7 @@ pub(crate) struct Cells {
     triangles: Vec<u32>,
     edges: Vec<u32>,
     vertices: Vec<u32>,
+    solids: Solids,
 }
 
 impl Cells {
@@ -97,7 +106,11 @@ impl Cells {
                     what: format!("a polygon of {} vertices {what}", v.len()),
                     hint: Some(SPLIT),
                 })?;
+                let first = self.mesh.triangles.len();
                 triangles.into_iter().for_each(|t| self.triangle(t, label));
+                if let Ok(corners) = v.try_into() {
+                    self.solids.quadrangle(corners, first, &self.mesh);
+                }
             }
             Cell::Fan if v.len() >= 3 => {
                 for k in 1..v.len() - 1 {
@@ -113,8 +126,10 @@ impl Cells {
             }
             Cell::Pixel => match *v {
                 [a, b, c, d] => {
+                    let first = self.mesh.triangles.len();
                     self.triangle([a, b, d], label);
                     self.triangle([a, d, c], label);
+                    self.solids.quadrangle([a, b, d, c], first, &self.mesh);
                 }
                 _ => return Err(wrong_number(cell, v.len())),
             },
@@ -147,9 +162,25 @@ impl Cells {
                 }
                 Err(_) => return Err(wrong_number(cell, v.len())),
             },
+            Cell::QuadraticQuadrangle if matches!(v.len(), 8 | 9) => {
+                self.solids.quadratic_quadrangle(v, label);
+            }
+            Cell::Solid(solid) if v.len() == solid.order.len() => {
+                let nodes: Vec<u32> = solid.order.iter().map(|k| v[*k]).collect();
+                let added = self.solids.add(solid, &nodes, &mut self.mesh);
+                added.map_err(|what| Wrong { what, hint: Some(CORRECT) })?;
+                self.tets.resize(self.mesh.tets.len(), label);
+            }
             _ => return Err(wrong_number(cell, v.len())),
         }
         Ok(())
+    }
+
+    /// Completes what needs all cells. Follows the last one, and comes before [`add_regions`](Self::add_regions).
+    pub(crate) fn finish(&mut self) {
+        for (triangle, label) in std::mem::take(&mut self.solids).finish(&mut self.mesh) {
+            self.triangle(triangle, label);
+        }
     }
 
     fn point(&mut self, v: u32, label: u32) {
@@ -217,6 +248,8 @@ fn wrong_number(cell: Cell, n: usize) -> Wrong {
         Cell::QuadraticEdge => "quadratic line",
         Cell::QuadraticTriangle => "quadratic triangle",
         Cell::QuadraticTet => "quadratic tetrahedron",
+        Cell::QuadraticQuadrangle => "quadratic quadrangle",
+        Cell::Solid(solid) => solid.name(),
     };
     format!("a {name} cannot have {n} vertices").into()
 }

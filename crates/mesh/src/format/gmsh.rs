@@ -1,12 +1,14 @@
 //! Gmsh `.msh`, versions 2.x and 4.1, text and binary.
 //!
-//! Gmsh reference manual, "MSH file format". A node is known by its tag; elements are linear.
+//! Gmsh reference manual, "MSH file format". A node is known by its tag; elements are of order 1 or 2.
 
 // long: one reader for two versions of a format, which share sections and tags; each function is a section
 
 use super::cells::{Cell, Cells};
 use super::scan::{Endian, Result, Scalar, Scanner, parse, words};
+use super::solids::SolidCell;
 use crate::Mesh;
+use standoff_geometry::division::Solid;
 use standoff_linalg::Vec3;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -22,8 +24,28 @@ enum Encoding {
 /// (dimension, tag) of a geometric entity or of a physical group.
 type Tag = (i64, i64);
 
-/// Nodes of a quadratic tetrahedron, the element with most nodes that is read.
-const MOST_NODES: usize = 10;
+/// Nodes of a quadratic hexahedron with all centres, the element with most nodes that is read.
+const MOST_NODES: usize = 27;
+
+/// The solids that become tetrahedra, by their type. Gmsh has the edges of an element in ascending order of their ends, and its faces likewise.
+const SOLIDS: [(i64, SolidCell); 9] = [
+    (5, SolidCell::new(Solid::Hexahedron, &[0, 1, 2, 3, 4, 5, 6, 7])),
+    (6, SolidCell::new(Solid::Wedge, &[0, 1, 2, 3, 4, 5])),
+    (7, SolidCell::new(Solid::Pyramid, &[0, 1, 2, 3, 4])),
+    (12, SolidCell::new(Solid::Hexahedron, &HEXAHEDRON)),
+    (17, SolidCell::new(Solid::Hexahedron, HEXAHEDRON.split_at(20).0)),
+    (13, SolidCell::new(Solid::Wedge, &WEDGE)),
+    (18, SolidCell::new(Solid::Wedge, WEDGE.split_at(15).0)),
+    (14, SolidCell::new(Solid::Pyramid, &PYRAMID)),
+    (19, SolidCell::new(Solid::Pyramid, PYRAMID.split_at(13).0)),
+];
+/// Corners, edges, faces and inside in our order, as nodes of Gmsh.
+const HEXAHEDRON: [usize; 27] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15, 20, 25, 21, 23, 24, 22,
+    26,
+];
+const WEDGE: [usize; 18] = [0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11, 15, 17, 16];
+const PYRAMID: [usize; 14] = [0, 1, 2, 3, 4, 5, 8, 10, 6, 7, 9, 11, 12, 13];
 
 struct Reader<'a> {
     scan: Scanner<'a>,
@@ -56,6 +78,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
     if !reader.has_nodes {
         return Err(reader.scan.error("there is no $Nodes section", "Is the file complete?"));
     }
+    reader.cells.finish();
     reader.regions();
     Ok(reader.cells.mesh)
 }
@@ -330,7 +353,7 @@ impl Reader<'_> {
                     let node = self.size("a node tag")? as i64;
                     *i = self.node(node, tag as i64)?;
                 }
-                self.add(cell, &mut v[..nodes], label)?;
+                self.add(cell, &mut v[..nodes], label, tag as i64)?;
             }
             found += n as u64;
         }
@@ -384,7 +407,7 @@ impl Reader<'_> {
                 if label == next {
                     self.labels.push(if physical == 0 { vec![] } else { vec![group] });
                 }
-                self.add(cell, &mut v[..nodes], label)?;
+                self.add(cell, &mut v[..nodes], label, number)?;
             }
             done += block as usize;
         }
@@ -393,7 +416,11 @@ impl Reader<'_> {
 
     /// The next number as an element type: shape and number of nodes.
     fn element_type(&mut self) -> Result<(Cell, usize)> {
-        let other = match self.int("an element type")? {
+        let kind = self.int("an element type")?;
+        if let Some((_, solid)) = SOLIDS.iter().find(|s| s.0 == kind) {
+            return Ok((Cell::Solid(*solid), solid.order.len()));
+        }
+        let other = match kind {
             15 => return Ok((Cell::Points, 1)),
             1 => return Ok((Cell::Polyline, 2)),
             2 => return Ok((Cell::Polygon, 3)),
@@ -401,17 +428,15 @@ impl Reader<'_> {
             4 => return Ok((Cell::Tet, 4)),
             8 => return Ok((Cell::QuadraticEdge, 3)),
             9 => return Ok((Cell::QuadraticTriangle, 6)),
-            11 => return Ok((Cell::QuadraticTet, MOST_NODES)),
-            5 => "hexahedra",
-            6 => "prisms",
-            7 => "pyramids",
-            10..=14 | 16..=31 | 92 | 93 => "other elements of higher order",
+            11 => return Ok((Cell::QuadraticTet, 10)),
+            10 => return Ok((Cell::QuadraticQuadrangle, 9)),
+            16 => return Ok((Cell::QuadraticQuadrangle, 8)),
+            20..=31 | 92 | 93 => "elements of other orders",
             _ => "elements of unknown type",
         };
         Err(self.scan.error(
             format!("{other} are not supported"),
-            "Mesh with triangles and tetrahedra of order 1 or 2 (gmsh: Mesh.ElementOrder, no \
-             recombination)",
+            "Mesh with elements of order 1 or 2 (gmsh: Mesh.ElementOrder)",
         ))
     }
 
@@ -431,7 +456,7 @@ impl Reader<'_> {
         })
     }
 
-    fn add(&mut self, cell: Cell, v: &mut [u32], label: u32) -> Result<()> {
+    fn add(&mut self, cell: Cell, v: &mut [u32], label: u32, number: i64) -> Result<()> {
         if cell == Cell::QuadraticTet {
             // Gmsh has the middles of edges 23 and 13 in this order
             v.swap(8, 9);
@@ -439,7 +464,7 @@ impl Reader<'_> {
         let added = self.cells.add(cell, v, label);
         added.map_err(|wrong| {
             let hint = wrong.hint("Write the mesh again").to_owned();
-            self.scan.error(wrong.what, hint)
+            self.scan.error(format!("element {number}: {}", wrong.what), hint)
         })
     }
 
@@ -488,7 +513,7 @@ fn dimension(cell: Cell) -> i64 {
     match cell {
         Cell::Points => 0,
         Cell::Polyline | Cell::QuadraticEdge => 1,
-        Cell::Tet | Cell::QuadraticTet => 3,
+        Cell::Tet | Cell::QuadraticTet | Cell::Solid(_) => 3,
         _ => 2,
     }
 }

@@ -7,8 +7,8 @@
 //!
 //! | format | read | not read |
 //! |---|---|---|
-//! | Gmsh `.msh` 2.x, 4.1 | text and binary of either byte order; points, lines, triangles, tetrahedra, of order 1 or 2, quadrangles (split); physical groups as regions | other orders and volume elements: error; unknown sections (`$Surface`, `$NodeData`, …): skipped |
-//! | VTK legacy `.vtk` | text and binary; `UNSTRUCTURED_GRID`, `POLYDATA`; points, lines, triangles, tetrahedra, of order 1 or 2, strips, polygons; integer cell data as regions | other orders and volume cells: error; other data sets: error |
+//! | Gmsh `.msh` 2.x, 4.1 | text and binary of either byte order; points, lines, triangles, quadrangles, tetrahedra, hexahedra, prisms and pyramids of order 1 or 2, as triangles and tetrahedra; physical groups as regions | other orders: error; unknown sections (`$Surface`, `$NodeData`, …): skipped |
+//! | VTK legacy `.vtk` | text and binary; `UNSTRUCTURED_GRID`, `POLYDATA`; points, lines, triangles, quadrangles, tetrahedra, hexahedra, wedges and pyramids of order 1 or 2, voxels, strips, polygons, as triangles and tetrahedra; integer cell data as regions | other orders and volume cells: error; other data sets: error |
 //! | VTK XML `.vtu`, `.vtp` | text, base64 and raw appended data, zlib; same cells; integer cell data as regions | lz4 and lzma compression: error |
 //! | Wavefront `.obj` | `v`, `f` (polygons as triangles), `l`, `p`, negative indices; only `v` lines: a cloud of points | texture coordinates, normals, groups, materials: skipped; free-form surfaces: error |
 //! | `.ply` | text and binary of either byte order; faces as triangles, edges; no faces: a cloud of points | other elements and properties: skipped |
@@ -34,6 +34,7 @@ mod polygon;
 mod robot;
 mod scan;
 mod seg;
+mod solids;
 mod stl;
 mod usd;
 mod vtk;

@@ -5,13 +5,32 @@
 
 use super::cells::{Cell, Cells, Wrong};
 use super::scan::{Endian, Number, Result, Scalar, Scanner, parse, words};
+use super::solids::SolidCell;
 use crate::Mesh;
+use standoff_geometry::division::Solid;
 use standoff_linalg::Vec3;
 use std::path::Path;
 
 /// Most distinct values of an integer cell array that still counts as labels of regions; more
 /// are taken for numbers of elements.
 const MOST_REGIONS: usize = 256;
+
+/// Numbers from 0: the order of most solids is ours.
+const ORDER: [usize; 20] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+const VOXEL: &[usize] = &[0, 1, 3, 2, 4, 5, 7, 6];
+/// A hexahedron of 27 nodes, with the centres of the faces at both ends of x, y and z; ours are in the order of [`Solid::faces`].
+const TRIQUADRATIC: &[usize] = &[
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 24, 25, 22, 21, 23, 20,
+    26,
+];
+/// A wedge of 18 nodes.
+const BIQUADRATIC_WEDGE: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+
+/// A solid with the nodes of the file in an order.
+const fn solid(of: Solid, order: &'static [usize]) -> Cell {
+    // the manual of VTK says that the normal of the first triangle of a wedge points outwards, its formulas that it points inwards
+    Cell::Solid(SolidCell { either: matches!(of, Solid::Wedge), ..SolidCell::new(of, order) })
+}
 
 /// Shape of a VTK cell type.
 pub(super) fn cell_type(number: i64) -> std::result::Result<Cell, String> {
@@ -25,10 +44,16 @@ pub(super) fn cell_type(number: i64) -> std::result::Result<Cell, String> {
         21 => return Ok(Cell::QuadraticEdge),
         22 => return Ok(Cell::QuadraticTriangle),
         24 => return Ok(Cell::QuadraticTet),
-        11 => "voxels",
-        12 => "hexahedra",
-        13 => "wedges",
-        14 => "pyramids",
+        11 => return Ok(solid(Solid::Hexahedron, VOXEL)),
+        12 => return Ok(solid(Solid::Hexahedron, ORDER.split_at(8).0)),
+        13 => return Ok(solid(Solid::Wedge, ORDER.split_at(6).0)),
+        14 => return Ok(solid(Solid::Pyramid, ORDER.split_at(5).0)),
+        23 | 28 => return Ok(Cell::QuadraticQuadrangle),
+        25 => return Ok(solid(Solid::Hexahedron, &ORDER)),
+        26 => return Ok(solid(Solid::Wedge, ORDER.split_at(15).0)),
+        27 => return Ok(solid(Solid::Pyramid, ORDER.split_at(13).0)),
+        29 => return Ok(solid(Solid::Hexahedron, TRIQUADRATIC)),
+        32 => return Ok(solid(Solid::Wedge, BIQUADRATIC_WEDGE)),
         15 | 16 => "prisms",
         42 => "polyhedra",
         21..=37 | 60..=81 => "other cells of higher order",
@@ -39,7 +64,7 @@ pub(super) fn cell_type(number: i64) -> std::result::Result<Cell, String> {
 
 /// What to do about a cell that is not supported.
 pub(super) const CELL_HINT: &str =
-    "Convert to triangles and tetrahedra, linear or quadratic (ParaView: Tetrahedralize)";
+    "Convert to cells of order 1 or 2, or to tetrahedra (ParaView: Tetrahedralize)";
 
 /// Makes a region `name=value` of each value of an integer array over the cells.
 pub(super) fn add_regions(cells: &mut Cells, name: &str, values: &[i64]) {
@@ -276,6 +301,7 @@ impl Reader<'_> {
                 self.count += 1;
             }
         }
+        self.cells.finish();
         Ok(())
     }
 

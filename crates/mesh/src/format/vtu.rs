@@ -80,6 +80,7 @@ pub(crate) fn read(path: &Path, data: &[u8]) -> Result<Mesh> {
             }
         }
     }
+    mesh.finish();
     for (name, values, start) in labels {
         // an array that some piece lacks labels nothing
         if start == 0 && values.len() == count {
