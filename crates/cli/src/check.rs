@@ -179,14 +179,15 @@ fn describe_body(report: &BodyReport<'_>) -> String {
             let corners = body.carried_count();
             format!("rigid, {corners} vertices, {triangles} triangles, {mass:.4} kg{quality}")
         }
-        BodyKind::PlaneStrain { triangles, .. } => {
+        BodyKind::PlaneStrain { triangles, middles, .. } => {
+            let order = if middles.is_empty() { "" } else { "quadratic " };
             let mass = report.mass.unwrap_or(0.0);
             let (kind, per) = match report.dimension.is_axisymmetric() {
                 true => ("axisymmetric", ""),
                 false => ("plane strain", " per metre of depth"),
             };
             format!(
-                "{kind}, {vertices} vertices, {} triangles, {mass:.4} kg{per}, {}{}",
+                "{kind}, {vertices} vertices, {} {order}triangles, {mass:.4} kg{per}, {}{}",
                 triangles.len(),
                 describe_materials(body),
                 quality

@@ -171,6 +171,9 @@ fn fill_in(bodies: &mut [ExportedBody], frame: &Frame, tetrahedra: bool) -> Resu
     for triangle in &frame.triangles {
         cells[owner()?].0.push(*triangle);
     }
+    for nodes in &frame.quadratic_triangles {
+        cells[owner()?].0.extend(quadratic::four_triangles(*nodes));
+    }
     for edge in &frame.edges {
         cells[owner()?].1.push(*edge);
     }

@@ -1,4 +1,4 @@
-//! Tetrahedra with a node in the middle of each edge: index work, and where such nodes are on straight edges.
+//! Tetrahedra and triangles with a node in the middle of each edge: index work, and where such nodes are on straight edges.
 //!
 //! The hash maps here are only looked up, so that results depend on the input lists alone.
 
@@ -11,6 +11,12 @@ pub const NODES: usize = 10;
 
 /// The corners of the edges whose middles are nodes 4 to 9, in the order of VTK's quadratic tetrahedra.
 pub const EDGES: [[usize; 2]; 6] = [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]];
+
+/// Nodes of a triangle: its corners 0 to 2, then the middles of [`TRIANGLE_EDGES`].
+pub const TRIANGLE_NODES: usize = 6;
+
+/// The corners of the edges whose middles are nodes 3 to 5, in the order of VTK's quadratic triangles.
+pub const TRIANGLE_EDGES: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
 
 /// The nodes of eight linear elements that fill a quadratic one.
 pub const PARTS: [[usize; 4]; 8] = [
@@ -33,25 +39,42 @@ pub fn edges(tet: &[u32; 4]) -> [[u32; 2]; 6] {
     EDGES.map(|[a, b]| ascending(tet[a], tet[b]))
 }
 
-/// The node in the middle of each edge.
-fn middle_of_edges(tets: &[[u32; 4]], middles: &[[u32; 6]]) -> HashMap<[u32; 2], u32> {
-    let with = tets.iter().zip(middles).filter(|(_, m)| **m != NONE);
-    with.flat_map(|(t, m)| edges(t).into_iter().zip(*m)).collect()
+/// The edges of a triangle, in the order of [`TRIANGLE_EDGES`].
+pub fn triangle_edges(triangle: &[u32; 3]) -> [[u32; 2]; 3] {
+    TRIANGLE_EDGES.map(|[a, b]| ascending(triangle[a], triangle[b]))
 }
 
-/// Gives all tetrahedra (`#T×4`) middles that have [`NONE`], or no row, in `middles` (`#T×6` then): those that their edges have in other tetrahedra,
-/// or new ones half-way along them, which are appended to `points`. The number of these tetrahedra.
-pub fn add_middles(
-    tets: &[[u32; 4]],
-    middles: &mut Vec<[u32; 6]>,
+/// The E edges of a tetrahedron or triangle with C corners.
+fn edges_of<const C: usize, const E: usize>(element: &[u32; C]) -> [[u32; 2]; E] {
+    std::array::from_fn(|e| {
+        let [a, b] = if C == 4 { EDGES[e] } else { TRIANGLE_EDGES[e] };
+        ascending(element[a], element[b])
+    })
+}
+
+/// The node in the middle of each edge.
+fn middle_of_edges<const C: usize, const E: usize>(
+    elements: &[[u32; C]],
+    middles: &[[u32; E]],
+) -> HashMap<[u32; 2], u32> {
+    let with = elements.iter().zip(middles).filter(|(_, m)| **m != [u32::MAX; E]);
+    with.flat_map(|(t, m)| edges_of::<C, E>(t).into_iter().zip(*m)).collect()
+}
+
+/// Gives all tetrahedra (`#T×4`) or triangles (`#T×3`) middles that have [`NONE`] (of triangles `[u32::MAX; 3]`), or no row, in `middles` (`#T×6` or
+/// `#T×3` then): those that their edges have in other elements, or new ones half-way along them, which are appended to `points`. The number of these
+/// elements.
+pub fn add_middles<const C: usize, const E: usize>(
+    elements: &[[u32; C]],
+    middles: &mut Vec<[u32; E]>,
     points: &mut Vec<Vec3>,
 ) -> usize {
-    let mut known = middle_of_edges(tets, middles);
-    middles.resize(tets.len(), NONE);
+    let mut known = middle_of_edges(elements, middles);
+    middles.resize(elements.len(), [u32::MAX; E]);
     let mut count = 0;
-    for (t, m) in tets.iter().zip(middles).filter(|(_, m)| **m == NONE) {
+    for (t, m) in elements.iter().zip(middles).filter(|(_, m)| **m == [u32::MAX; E]) {
         count += 1;
-        *m = edges(t).map(|edge| {
+        *m = edges_of(t).map(|edge| {
             *known.entry(edge).or_insert_with(|| {
                 let [a, b] = edge.map(|v| points[v as usize]);
                 points.push(a + (b - a) * 0.5);
@@ -68,6 +91,33 @@ pub fn nodes(tets: &[[u32; 4]], middles: &[[u32; 6]]) -> Vec<[u32; NODES]> {
         std::array::from_fn(|n| if n < 4 { t[n] } else { m[n - 4] })
     };
     tets.iter().zip(middles).map(join).collect()
+}
+
+/// The six nodes of each triangle.
+pub fn triangle_nodes(triangles: &[[u32; 3]], middles: &[[u32; 3]]) -> Vec<[u32; TRIANGLE_NODES]> {
+    let join = |(t, m): (&[u32; 3], &[u32; 3])| [t[0], t[1], t[2], m[0], m[1], m[2]];
+    triangles.iter().zip(middles).map(join).collect()
+}
+
+/// The outline of triangles (`#T×3`), with the inside on its left. Where they have middles (`#T×3`), each edge is two segments between its three
+/// nodes.
+///
+/// # Errors
+/// As [`topology::boundary_edges`].
+pub fn outline(
+    triangles: &[[u32; 3]],
+    middles: &[[u32; 3]],
+) -> Result<Vec<[u32; 2]>, TopologyError> {
+    let edges = topology::boundary_edges(triangles)?;
+    if middles.is_empty() {
+        return Ok(edges);
+    }
+    let known = middle_of_edges(triangles, middles);
+    let divided = |[a, b]: [u32; 2]| match known.get(&ascending(a, b)) {
+        Some(&m) => vec![[a, m], [m, b]],
+        None => vec![[a, b]],
+    };
+    Ok(edges.into_iter().flat_map(divided).collect())
 }
 
 /// Corners and middles of elements with ten nodes.
@@ -143,18 +193,22 @@ pub fn boundary_of(elements: &[[u32; NODES]]) -> Result<Vec<[u32; 3]>, TopologyE
     boundary(&tets, &middles)
 }
 
-/// Why the middles (`#T×6`) do not fit the tetrahedra (`#T×4`), if they do not.
-pub fn misfit(tets: &[[u32; 4]], middles: &[[u32; 6]]) -> Option<String> {
+/// Why the middles (`#T×6`, `#T×3`) do not fit the tetrahedra (`#T×4`) or triangles (`#T×3`), if they do not.
+pub fn misfit<const C: usize, const E: usize>(
+    elements: &[[u32; C]],
+    middles: &[[u32; E]],
+) -> Option<String> {
     if middles.is_empty() {
         return None;
     }
-    if middles.len() != tets.len() {
-        let (given, wanted) = (middles.len(), tets.len());
-        return Some(format!("there are middles of edges for {given} of {wanted} tetrahedra"));
+    if middles.len() != elements.len() {
+        let (given, wanted) = (middles.len(), elements.len());
+        let what = if C == 4 { "tetrahedra" } else { "triangles" };
+        return Some(format!("there are middles of edges for {given} of {wanted} {what}"));
     }
     let (mut of_edge, mut of_node) = (HashMap::new(), HashMap::new());
-    for (t, m) in tets.iter().zip(middles) {
-        for (edge, &middle) in edges(t).into_iter().zip(m) {
+    for (t, m) in elements.iter().zip(middles) {
+        for (edge, &middle) in edges_of::<C, E>(t).into_iter().zip(m) {
             let other = *of_edge.entry(edge).or_insert(middle);
             if other != middle {
                 return Some(format!(
@@ -169,7 +223,7 @@ pub fn misfit(tets: &[[u32; 4]], middles: &[[u32; 6]]) -> Option<String> {
             }
         }
     }
-    let corner = tets.iter().flatten().find(|v| of_node.contains_key(*v));
+    let corner = elements.iter().flatten().find(|v| of_node.contains_key(*v));
     corner.map(|v| format!("vertex {v} is a corner and the middle of an edge"))
 }
 

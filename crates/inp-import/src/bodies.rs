@@ -1,5 +1,7 @@
 //! Bodies: elements that share nodes, with the mesh of each.
 
+// long: how each kind of body gets its mesh
+
 use crate::deck::{Deck, Section};
 use crate::error::{Fault, Notes, Place};
 use crate::material::{Material, Materials};
@@ -365,7 +367,11 @@ fn triangles(deck: &Deck, elements: &[u32], kinds: &[usize]) -> (Mesh, Vec<usize
     for (e, kind) in elements.iter().zip(kinds) {
         let e = &deck.elements[*e as usize];
         let triangles = e.shape.triangles.iter().map(|t| t.map(|i| e.nodes[i]));
+        let first = mesh.triangles.len();
         mesh.triangles.extend(triangles.filter(|[a, b, c]| a != b && b != c && c != a));
+        if e.shape.is_six_node_triangle() && mesh.triangles.len() == first + 4 {
+            mesh.divided.push(first as u32);
+        }
         labels.resize(mesh.triangles.len(), *kind);
     }
     (mesh, labels)
@@ -385,9 +391,13 @@ fn planar(
             return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
         }
     }
-    if elements.iter().any(|e| deck.elements[*e as usize].shape.nodes > 3) {
+    let is_divided = |e: &u32| {
+        let shape = deck.elements[*e as usize].shape;
+        shape.nodes > 3 && !shape.is_six_node_triangle()
+    };
+    if elements.iter().any(is_divided) {
         let text = format!(
-            "{name}: elements are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh"
+            "{name}: quadrangles are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh, or element = \"quadratic\""
         );
         notes.add(Place::default(), text);
     }

@@ -95,6 +95,11 @@ pub(crate) const PLANE_STRAIN: &str = "CPE";
 pub(crate) const AXISYMMETRIC: &str = "CAX";
 
 impl Shape {
+    /// Whether it is a triangle with nodes in the middles of its edges.
+    pub(crate) fn is_six_node_triangle(&self) -> bool {
+        self.nodes == 6 && self.triangles.len() == 4
+    }
+
     /// The shape of a type of elements, in capitals. Letters behind the number of nodes of a solid say how it is integrated, and change nothing here.
     pub(crate) fn of(kind: &str) -> Option<&'static Shape> {
         if let Some(found) = SHELLS.iter().find(|s| s.0 == kind) {

@@ -88,7 +88,7 @@ fn moved(import: &Import) -> Vec<(Vec3, Vec3)> {
 /// A thick cylinder that is held along its axis under inner pressure has Lamé's displacement [Timoshenko & Goodier 1970, §28].
 #[test]
 fn a_thick_cylinder_widens_as_lame_says() {
-    for kind in ["CAX3", "CAX4R", "CAX6M", "CAX8"] {
+    for (kind, most) in [("CAX3", 4e-3), ("CAX4R", 4e-3), ("CAX6M", 1e-3), ("CAX8", 4e-3)] {
         let plain = kind.trim_end_matches(['R', 'M']);
         let model = grid(plain, 12, 1.0, [1.0, 1.0])
             .replace(&format!("TYPE={plain}"), &format!("TYPE={kind}"));
@@ -100,7 +100,7 @@ fn a_thick_cylinder_widens_as_lame_says() {
             let factor = (1.0 + nu) * p / (young * (4.0 - 1.0));
             let expected = factor * ((1.0 - 2.0 * nu) * x.x + 4.0 / x.x);
             assert!(
-                (u.x / expected - 1.0).abs() < 4e-3,
+                (u.x / expected - 1.0).abs() < most,
                 "{kind}: {x} moves by {u}, not {expected}"
             );
             assert_eq!(u.y, 0.0);

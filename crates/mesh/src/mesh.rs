@@ -36,6 +36,11 @@ pub struct Mesh {
     pub middles: Vec<[u32; 6]>,
     /// Triangles (`#F×3`).
     pub triangles: Vec<[u32; 3]>,
+    /// The first of each four triangles that a file has as one of six nodes, see [`Mesh::join_divided`]; ascending.
+    pub divided: Vec<u32>,
+    /// Nodes in the middles of the edges of every triangle (`#F×3`, in the order of [`TRIANGLE_EDGES`](standoff_geometry::quadratic::TRIANGLE_EDGES)), which make
+    /// those of a solid in the plane quadratic; empty for linear ones.
+    pub triangle_middles: Vec<[u32; 3]>,
     /// Wires (`#E×2`).
     pub edges: Vec<[u32; 2]>,
     /// Bare points: indices into `points`.
@@ -190,6 +195,7 @@ impl Mesh {
         self.tets.iter_mut().flatten().for_each(renumber);
         self.middles.iter_mut().flatten().for_each(renumber);
         self.triangles.iter_mut().flatten().for_each(renumber);
+        self.triangle_middles.iter_mut().flatten().for_each(renumber);
         self.edges.iter_mut().flatten().for_each(renumber);
         self.vertices.iter_mut().for_each(renumber);
         for region in &mut self.regions {
@@ -225,7 +231,8 @@ impl Mesh {
     /// Every vertex index that an element holds, repetitions included.
     fn referenced(&self) -> impl Iterator<Item = u32> + '_ {
         let tets = self.tets.iter().flatten().chain(self.middles.iter().flatten());
-        let triangles = self.triangles.iter().flatten();
+        let triangles =
+            self.triangles.iter().flatten().chain(self.triangle_middles.iter().flatten());
         let edges = self.edges.iter().flatten();
         tets.chain(triangles).chain(edges).chain(&self.vertices).copied()
     }

@@ -505,6 +505,7 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
         assert!(mesh.notes.iter().any(|n| n.contains("1 of its tetrahedra are linear")), "{name}");
         assert_eq!(mesh.triangles[..4], [[0, 5, 7], [5, 1, 6], [7, 6, 2], [5, 6, 7]], "{name}");
         assert_eq!(mesh.edges, [[0, 5], [5, 1]], "{name}");
+        assert_eq!(mesh.divided, [0], "{name}");
         assert_eq!(mesh.surface().len(), 24);
         if name == "a.msh" {
             assert_eq!(mesh.region("base").unwrap().vertices, [0, 1, 2, 5, 6, 7]);
@@ -525,6 +526,21 @@ fn quadratic_tetrahedra_have_the_middles_of_their_edges() {
             (&again.tets, &again.middles, &again.points),
             (&mesh.tets, &mesh.middles, &mesh.points)
         );
+        // the triangle of six nodes is one again
+        assert_eq!((&again.triangles, &again.divided), (&mesh.triangles, &mesh.divided));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().filter(|line| *line == "22").count(), 1);
+        let mut joined = mesh.clone();
+        joined.join_divided();
+        assert_eq!((joined.triangles[0], joined.triangle_middles[0]), ([0, 1, 2], [5, 6, 7]));
+        // and the other one has nodes in the middles of its edges, of which the first is there
+        assert_eq!(joined.triangles.len(), 2, "{name}");
+        let (t, m) = (joined.triangles[1], joined.triangle_middles[1]);
+        for k in 0..3 {
+            let [a, b, m] = [t[k], t[(k + 1) % 3], m[k]].map(|v| joined.points[v as usize]);
+            assert_eq!(m, 0.5 * (a + b), "{name}");
+        }
+        assert!(m[0] == 6 && m[1..].iter().all(|v| *v >= mesh.points.len() as u32), "{m:?}");
         // turned around, middles stay those of their edges
         let mut turned = mesh.clone();
         turned.points.iter_mut().for_each(|p| p.x = -p.x);

@@ -4,6 +4,7 @@ use crate::checksum::{Integrity, integrity};
 use crate::files::{frame_file, listed_frames};
 use crate::{BodyInfo, Frame, OutputError, RunInfo, frame_files, read_frame};
 use standoff_geometry::audit::{Enclosure, Parts};
+use standoff_geometry::quadratic;
 use standoff_geometry::topology::boundary_edges;
 use standoff_geometry::{CollisionMesh, Grip};
 use standoff_linalg::Vec3;
@@ -146,6 +147,7 @@ impl<'a> FrameScene<'a> {
         let same = frame.tets == self.first.tets
             && frame.quadratic == self.first.quadratic
             && frame.triangles == self.first.triangles
+            && frame.quadratic_triangles == self.first.quadratic_triangles
             && frame.edges == self.first.edges
             && frame.points == self.first.points
             && frame.positions.len() == self.first.positions.len();
@@ -194,6 +196,7 @@ impl<'a> FrameScene<'a> {
             collision: &self.collision,
             tets: &self.first.tets,
             quadratic: &self.first.quadratic,
+            quadratic_plane: &self.first.quadratic_triangles,
             plane: match self.info.dimension.is_planar() {
                 true => &self.first.triangles,
                 false => &[],
@@ -262,7 +265,13 @@ pub(crate) fn collision_mesh(
     let planar = info.dimension.is_planar();
     let mut mesh = if planar {
         let outline = boundary_edges(&frame.triangles).map_err(|e| e.to_string())?;
-        let edges = [outline, frame.edges.clone()].concat();
+        let (corners, middles): (Vec<[u32; 3]>, Vec<[u32; 3]>) = frame
+            .quadratic_triangles
+            .iter()
+            .map(|&[a, b, c, ab, bc, ca]| ([a, b, c], [ab, bc, ca]))
+            .unzip();
+        let curved = quadratic::outline(&corners, &middles).map_err(|e| e.to_string())?;
+        let edges = [outline, curved, frame.edges.clone()].concat();
         CollisionMesh::planar(rest_positions(frame), &edges, &frame.points)
     } else {
         let faces = [frame.boundary(), frame.triangles.clone()].concat();

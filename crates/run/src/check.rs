@@ -4,6 +4,7 @@ use crate::memory::{memory, pairs_of_shells};
 use standoff_geometry::CollisionMesh;
 use standoff_geometry::broad_phase::{Candidates, candidates};
 use standoff_geometry::distance::{edge_edge, point_edge, point_point, point_triangle};
+use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, Quality, tet_determinant};
 use standoff_scene::Scene;
@@ -14,6 +15,7 @@ use standoff_sim::build::build;
 use standoff_sim::build::start::{check_held, obstructions};
 use standoff_sim::contact::orientation::ActivationDistance;
 use standoff_sim::definition::{BodyDef, BodyKind, Definition, Dimension};
+use standoff_sim::energy::quadratic_triangle::QuadraticTriangle;
 use standoff_sim::settings::{ContactPotential, Method, Settings};
 use standoff_sim::sizes::BodyScale;
 use standoff_sim::step::start_forces::{StartForce, start_forces};
@@ -255,14 +257,23 @@ fn mass(body: &BodyDef, dimension: Dimension) -> f64 {
         BodyKind::Volume { tets, .. } => {
             tets.iter().map(|t| tet_determinant(&t.map(at)) / 6.0).collect()
         }
-        BodyKind::PlaneStrain { triangles, .. } => {
+        BodyKind::PlaneStrain { triangles, middles, .. } => {
             let area = |[a, b, c]: [Vec3; 3]| {
                 // of a ring by the path of its centroid
                 let path = std::f64::consts::TAU * (a.x + b.x + c.x) / 3.0;
                 let depth = if dimension.is_axisymmetric() { path } else { 1.0 };
                 0.5 * (b - a).cross(&(c - a)).norm() * depth
             };
-            triangles.iter().map(|t| area(t.map(at))).collect()
+            let curved = quadratic::triangle_nodes(triangles, middles);
+            let whole = |nodes: &[u32; 6]| {
+                let [weights, _] =
+                    QuadraticTriangle::shares(&nodes.map(at), dimension.is_axisymmetric());
+                weights.iter().sum()
+            };
+            match middles[..] {
+                [] => triangles.iter().map(|t| area(t.map(at))).collect(),
+                _ => curved.iter().map(whole).collect(),
+            }
         }
         _ => Vec::new(),
     };

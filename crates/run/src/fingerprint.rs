@@ -109,6 +109,15 @@ impl fmt::Debug for ShownKind<'_> {
                 // what solids had in the place of parts
                 .field("overrides", &[(); 0])
                 .finish(),
+            BodyKind::PlaneStrain { triangles, middles, density, material }
+                if middles.is_empty() =>
+            {
+                f.debug_struct("PlaneStrain")
+                    .field("triangles", triangles)
+                    .field("density", density)
+                    .field("material", material)
+                    .finish()
+            }
             other => other.fmt(f),
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::OutputError;
 use crate::arrays::FrameFile;
-use crate::vtu::{LINE, QUADRATIC_TET, TET, TRIANGLE, VERTEX};
+use crate::vtu::{LINE, QUADRATIC_TET, QUADRATIC_TRIANGLE, TET, TRIANGLE, VERTEX};
 use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
@@ -25,11 +25,13 @@ pub struct Frame {
     pub quadratic: Vec<[u32; 10]>,
     /// Triangles of shells and obstacles, in two dimensions of the solids.
     pub triangles: Vec<[u32; 3]>,
+    /// Quadratic triangles of solids in two dimensions: corners, then the middles of edges 01, 12, 20.
+    pub quadratic_triangles: Vec<[u32; 6]>,
     /// Wires of the obstacles.
     pub edges: Vec<[u32; 2]>,
     /// Bare points of the obstacles.
     pub points: Vec<u32>,
-    /// Body of every cell, in the order of these five lists.
+    /// Body of every cell, in the order of these six lists.
     pub cell_body: Vec<u32>,
     /// Displacement from rest, m (`#V`); empty if the frame lacks it.
     pub displacement: Vec<Vec3>,
@@ -81,7 +83,8 @@ fn read(file: &mut FrameFile) -> Result<Frame, OutputError> {
     frame.von_mises = file.floats("von_mises")?.unwrap_or_default();
     frame.contact_reach = file.floats("contact_reach")?.unwrap_or_default();
     // without tetrahedra the triangles are those that have a stress, in two dimensions
-    let solids = if frame.solids() == 0 { frame.triangles.len() } else { frame.solids() };
+    let triangles = frame.triangles.len() + frame.quadratic_triangles.len();
+    let solids = if frame.solids() == 0 { triangles } else { frame.solids() };
     frame.von_mises.truncate(solids);
     Ok(frame)
 }
@@ -113,6 +116,9 @@ pub fn read_elements(file: &mut FrameFile) -> Result<Frame, OutputError> {
                 frame.quadratic.push(std::array::from_fn(|n| nodes[n]));
             }
             (TRIANGLE, &[a, b, c]) => frame.triangles.push([a, b, c]),
+            (QUADRATIC_TRIANGLE, &[a, b, c, ab, bc, ca]) => {
+                frame.quadratic_triangles.push([a, b, c, ab, bc, ca]);
+            }
             (LINE, &[a, b]) => frame.edges.push([a, b]),
             (VERTEX, &[a]) => frame.points.push(a),
             _ => {

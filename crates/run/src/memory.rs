@@ -93,8 +93,9 @@ pub fn memory(definition: &Definition, pairs: usize) -> f64 {
         if let BodyKind::Rod { segments: own, .. } = &body.kind {
             segments += own.len();
         }
-        if let BodyKind::PlaneStrain { triangles: own, .. } = &body.kind {
-            triangles += own.len();
+        if let BodyKind::PlaneStrain { triangles: own, middles, .. } = &body.kind {
+            // 36 blocks in place of 9
+            triangles += if middles.is_empty() { own.len() } else { 4 * own.len() };
             let n = body.rest.len() as f64;
             factor += 4.0 * 7.75 * n * n.log2();
         }

@@ -26,8 +26,8 @@ pub(crate) fn write_surface(
             writeln!(out, "v {} {} {}", p.x, p.y, p.z)?;
         }
         let (faces, edges, points) = (&topology.surface, &topology.edges, &topology.points);
-        let cells = &topology.cell_body
-            [topology.tets.len() + topology.quadratic.len() + topology.triangles.len()..];
+        let cells =
+            &topology.cell_body[topology.cells() - topology.edges.len() - topology.points.len()..];
         let mut faces = faces.iter();
         for (b, body) in topology.bodies.iter().enumerate() {
             let of_body = |(_, owner): &(_, &u32)| **owner as usize == b;

@@ -1,7 +1,7 @@
 //! What is constant through a run: bodies, their elements and what may touch what.
 
 use serde::{Deserialize, Serialize};
-use standoff_geometry::quadratic;
+use standoff_geometry::quadratic::{self, four_triangles};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::decomposition::Decomposition;
@@ -17,6 +17,8 @@ pub struct Topology {
     pub tets: Vec<[u32; 4]>,
     /// Quadratic tetrahedra of the volumes: corners, then the middles of edges 01, 12, 02, 03, 13, 23.
     pub quadratic: Vec<[u32; 10]>,
+    /// Quadratic triangles of solids in two dimensions: corners, then the middles of edges 01, 12, 20.
+    pub quadratic_triangles: Vec<[u32; 6]>,
     /// Triangles of shells, of obstacles and of surfaces that volumes carry, in two dimensions of the solids, by body.
     pub triangles: Vec<[u32; 3]>,
     /// Segments of rods and wires of obstacles, by body.
@@ -102,7 +104,7 @@ impl Topology {
     pub fn new(definition: &Definition) -> Self {
         let mut all = Self { planar: definition.dimension.is_planar(), ..Self::default() };
         let (mut tet_body, mut quadratic_body) = (Vec::new(), Vec::new());
-        let mut triangle_body = Vec::new();
+        let (mut triangle_body, mut curved_body) = (Vec::new(), Vec::new());
         let (mut edge_body, mut point_body) = (Vec::new(), Vec::new());
         for (index, body) in definition.bodies.iter().enumerate() {
             let (first, b) = (all.rest.len() as u32, index as u32);
@@ -133,6 +135,13 @@ impl Topology {
                     mesh.triangles =
                         body.surface.as_ref().map_or_else(Vec::new, |s| s.triangles.to_vec());
                     all.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
+                    false
+                }
+                BodyKind::PlaneStrain { triangles, middles, .. } if !middles.is_empty() => {
+                    let nodes = quadratic::triangle_nodes(triangles, middles);
+                    all.quadratic_triangles.extend(nodes.iter().map(|n| n.map(|v| v + first)));
+                    curved_body.resize(all.quadratic_triangles.len(), b);
+                    mesh.triangles = nodes.into_iter().flat_map(four_triangles).collect();
                     false
                 }
                 BodyKind::PlaneStrain { triangles, .. } | BodyKind::Shell { triangles, .. } => {
@@ -173,7 +182,8 @@ impl Topology {
             });
             all.rest.extend(&body.rest);
         }
-        all.cell_body = [tet_body, quadratic_body, triangle_body, edge_body, point_body].concat();
+        all.cell_body =
+            [tet_body, quadratic_body, triangle_body, curved_body, edge_body, point_body].concat();
         let bodies = all.cell_body.iter().map(|b| &definition.bodies[*b as usize]);
         for body in bodies {
             all.thickness.push(body.contact_thickness);
@@ -194,13 +204,14 @@ impl Topology {
         let edges = self.edges.iter().map(|e| decomposition.owner(e));
         let points = self.points.iter().map(|p| decomposition.owner(&[*p]));
         let quadratic = self.quadratic.iter().map(|t| decomposition.owner(t));
-        tets.chain(quadratic).chain(triangles).chain(edges).chain(points).collect()
+        let curved = self.quadratic_triangles.iter().map(|t| decomposition.owner(t));
+        tets.chain(quadratic).chain(triangles).chain(curved).chain(edges).chain(points).collect()
     }
 
     /// Number of cells that are solid and come first: tetrahedra, in two dimensions triangles.
     pub fn solids(&self) -> usize {
         match self.planar {
-            true => self.triangles.len(),
+            true => self.triangles.len() + self.quadratic_triangles.len(),
             false => self.tets.len() + self.quadratic.len(),
         }
     }
@@ -208,6 +219,7 @@ impl Topology {
     /// Number of cells in a frame.
     pub fn cells(&self) -> usize {
         let solids = self.tets.len() + self.quadratic.len();
-        solids + self.triangles.len() + self.edges.len() + self.points.len()
+        let triangles = self.triangles.len() + self.quadratic_triangles.len();
+        solids + triangles + self.edges.len() + self.points.len()
     }
 }

@@ -49,6 +49,7 @@ pub(crate) const VERTEX: u8 = 1;
 pub(crate) const LINE: u8 = 3;
 pub(crate) const TRIANGLE: u8 = 5;
 pub(crate) const TET: u8 = 10;
+pub(crate) const QUADRATIC_TRIANGLE: u8 = 22;
 pub(crate) const QUADRATIC_TET: u8 = 24;
 
 /// An array of a grid.
@@ -80,7 +81,8 @@ impl Array<'_> {
             Self::Bytes(b) => ("UInt8", 1, b.len()),
             Self::Connectivity(t) => {
                 let solids = 4 * t.tets.len() + 10 * t.quadratic.len();
-                let n = solids + 3 * t.triangles.len() + 2 * t.edges.len();
+                let triangles = 3 * t.triangles.len() + 6 * t.quadratic_triangles.len();
+                let n = solids + triangles + 2 * t.edges.len();
                 ("Int32", 1, 4 * (n + t.points.len()))
             }
             Self::Offsets(t) => ("Int32", 1, 4 * t.cells()),
@@ -113,6 +115,7 @@ impl Array<'_> {
                 write_indices(out, t.tets.iter().flatten().copied())?;
                 write_indices(out, t.quadratic.iter().flatten().copied())?;
                 write_indices(out, t.triangles.iter().flatten().copied())?;
+                write_indices(out, t.quadratic_triangles.iter().flatten().copied())?;
                 write_indices(out, t.edges.iter().flatten().copied())?;
                 write_indices(out, t.points.iter().copied())
             }
@@ -158,6 +161,7 @@ fn cell_sizes(t: &Topology) -> impl Iterator<Item = (u8, u32)> {
     std::iter::repeat_n((TET, 4), t.tets.len())
         .chain(std::iter::repeat_n((QUADRATIC_TET, 10), t.quadratic.len()))
         .chain(std::iter::repeat_n((TRIANGLE, 3), t.triangles.len()))
+        .chain(std::iter::repeat_n((QUADRATIC_TRIANGLE, 6), t.quadratic_triangles.len()))
         .chain(std::iter::repeat_n((LINE, 2), t.edges.len()))
         .chain(std::iter::repeat_n((VERTEX, 1), t.points.len()))
 }

@@ -152,6 +152,30 @@ fn frames_read_back_to_the_same_bits() {
     assert_eq!(frame.displacement, expected);
 }
 
+/// Quadratic triangles of a solid in the plane come behind the linear ones and have values like these.
+#[test]
+fn frames_of_quadratic_triangles_read_back() {
+    let text = "dimension = 2\n[[objects]]\nname = \"a\"\nshape = { kind = \"rectangle\", cells = [2, 1] }\nelement = \"linear\"\n\
+                [[objects]]\nname = \"b\"\nshape = { kind = \"rectangle\", cells = [1, 1] }\nelement = \"quadratic\"\ntranslate = [3, 0]\n\
+                [[objects]]\nname = \"wire\"\nshape = { kind = \"polyline\", points = [[0, -2], [4, -2]] }\n";
+    let scene = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+    let topology = Topology::new(&scene.definition);
+    assert_eq!(topology.solids(), topology.triangles.len() + topology.quadratic_triangles.len());
+    assert!(topology.triangles.len() == 4 && topology.quadratic_triangles.len() == 2);
+    let state = State::new(&topology);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.vtu");
+    write_vtu(&path, &topology, &state.data(3, 0.1), &scene.output.fields).unwrap();
+    let frame = read_frame(&path).unwrap();
+    assert_eq!(frame.quadratic_triangles, topology.quadratic_triangles);
+    assert_eq!((&frame.von_mises, &frame.triangles), (&state.stress, &topology.triangles));
+    assert_eq!((&frame.edges, &frame.cell_body), (&topology.edges, &topology.cell_body));
+    assert_eq!(frame.cell_body, [0, 0, 0, 0, 1, 1, 2]);
+    let mesh = standoff_mesh::format::read(&path).unwrap();
+    assert_eq!(mesh.divided, [4, 8]);
+    assert_eq!(mesh.triangles.len(), 4 + 4 * 2);
+}
+
 #[test]
 fn others_read_the_frames() {
     let scene = scene();

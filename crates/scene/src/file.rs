@@ -554,10 +554,10 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ElementOrder {
-    /// Tetrahedra with nodes at their corners. They are too stiff in bending over few elements, and where the material hardly changes its
+    /// Tetrahedra, in two dimensions triangles, with nodes at their corners. They are too stiff in bending over few elements, and where the material hardly changes its
     /// volume.
     Linear,
-    /// Tetrahedra with a node in the middle of each edge, too.
+    /// Tetrahedra or triangles with a node in the middle of each edge, too.
     Quadratic,
 }
 

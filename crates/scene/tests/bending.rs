@@ -123,6 +123,47 @@ fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
     assert!(here.fault().unwrap().contains("10 times as long as thick"));
 }
 
+/// The same under plane strain, beside what quadratic triangles do.
+#[test]
+fn the_estimate_is_near_to_the_deflection_of_a_strip() {
+    for cells in [[10, 1], [20, 2], [40, 4], [10, 2]] {
+        for nu in [0.0, 0.3, 0.44] {
+            let strip = |element: &str| {
+                let text = format!(
+                    r#"
+dimension = 2
+gravity = [0, 0]
+time = {{ step = 1, end = 1, integrator = "quasi-static" }}
+contact = {{ enabled = false }}
+[[objects]]
+name = "strip"
+shape = {{ kind = "rectangle", size = [1, 0.1], cells = {cells:?} }}
+element = "{element}"
+material = {{ young_modulus = {E}, poisson_ratio = {nu}, density = 1000 }}
+regions = {{ left = {{ box = {{ min = [-0.51, -1, -1], max = [-0.499, 1, 1] }} }}, right = {{ box = {{ min = [0.499, -1, -1], max = [0.51, 1, 1] }} }} }}
+fixed = [{{ vertices = "left" }}]
+forces = [{{ vertices = "right", force = [0, -10, 0] }}]
+"#
+                );
+                let scene =
+                    Scene::parse(&text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
+                let rest = &scene.definition.bodies[0].rest;
+                let mut simulation = Simulation::new(&scene.definition).unwrap();
+                assert!(simulation.step().unwrap().outcome.is_success());
+                let right = (0..rest.len()).filter(|v| rest[*v].x > 0.499 && rest[*v].y > 0.049);
+                let down = right.map(|v| rest[v].y - simulation.positions()[v].y).sum::<f64>();
+                (bending(&scene.definition.bodies[0]), down)
+            };
+            let ((said, linear), (none, quadratic)) = (strip("linear"), strip("quadratic"));
+            let Bending { part, slenderness, .. } = said.unwrap();
+            let found = linear / quadratic;
+            println!("{cells:?}, ν = {nu}: said {part:.3}, found {found:.3}");
+            assert!((part / found).ln().abs() < 0.45, "{cells:?} {nu} {part} {found}");
+            assert!((slenderness - 10.0).abs() < 1e-9 && none.is_none());
+        }
+    }
+}
+
 /// Nearly incompressible, linear elements lock whatever the shape of the body, and a finer or a quadratic mesh has no such note.
 #[test]
 fn elements_that_lock_are_noted_whatever_the_shape() {
@@ -160,6 +201,18 @@ fn elements_are_quadratic_where_linear_ones_are_too_stiff() {
     let plastic = format!("{fine}material = {{ plasticity = {{ yield_stress = 1e4 }} }}\n");
     let (linear, preset) =
         (format!("{beam}element = \"linear\"\n"), format!("preset = \"ipc-2020\"\n{beam}"));
+    let plane = "dimension = 2\n[[objects]]\nname = \"b\"\n";
+    let strip =
+        format!("{plane}shape = {{ kind = \"rectangle\", size = [1, 0.1], cells = [20, 2] }}\n");
+    let thick =
+        format!("{plane}shape = {{ kind = \"rectangle\", size = [1, 0.1], cells = [80, 8] }}\n");
+    let square = format!("{plane}shape = {{ kind = \"rectangle\", cells = [2, 2] }}\n");
+    let seal = format!("{square}material = {{ poisson_ratio = 0.49 }}\n");
+    let yielding = format!("{square}material = {{ plasticity = {{ yield_stress = 1e4 }} }}\n");
+    let ring = seal
+        .replace("dimension = 2", "dimension = \"axisymmetric\"")
+        .replace("[[objects]]\n", "[[objects]]\ntranslate = [2, 0]\n");
+    let kept = format!("{strip}element = \"linear\"\n");
     let inverted = format!(
         "[materials.m]\nlaw = \"fixed-corotated\"\n[solver]\nallow_inversion = true\n{beam}material = \"m\"\n"
     );
@@ -175,10 +228,30 @@ fn elements_are_quadratic_where_linear_ones_are_too_stiff() {
         (&linear, false, "b: it is 10 times as long as thick"),
         (&preset, false, "b: it is 10 times as long as thick"),
         (&inverted, false, "b: it is 10 times as long as thick"),
+        (
+            &strip,
+            true,
+            "b: it is 10 times as long as thick, and with linear elements bends by about",
+        ),
+        (&kept, false, "b: it is 10 times as long as thick"),
+        (&thick, false, ""),
+        (&square, false, ""),
+        (
+            &seal,
+            true,
+            "b: with Poisson's ratio 0.49 the pressures of its linear triangles alternate",
+        ),
+        (
+            &ring,
+            true,
+            "b: with Poisson's ratio 0.49 the pressures of its linear triangles alternate",
+        ),
+        (&yielding, true, "b: linear elements that yield"),
     ] {
         let scene = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]).unwrap();
         let found = match &scene.definition.bodies[0].kind {
             BodyKind::Volume { middles, .. } => !middles.is_empty(),
+            BodyKind::PlaneStrain { middles, .. } => !middles.is_empty(),
             _ => false,
         };
         assert_eq!(found, quadratic, "{text}");

@@ -382,10 +382,100 @@ fn quadratic_elements_have_nodes_in_the_middles_of_edges() {
         assert!(error.to_string().contains(part), "{error}");
         assert!(error.to_string().contains("s.toml:"), "{error}");
     }
-    let plane =
-        "dimension = 2\n[[objects]]\nshape = { kind = \"rectangle\" }\nelement = \"quadratic\"\n";
-    let error = Scene::parse(plane, Path::new("s.toml"), Path::new(""), &[]).unwrap_err();
-    assert!(error.to_string().contains("linear triangles"), "{error}");
+}
+
+/// Triangles of a solid in the plane have nodes in the middles of their edges on request, and where a file has them; these belong to the regions on whose
+/// triangles and outlines they are.
+#[test]
+fn quadratic_triangles_have_nodes_in_the_middles_of_edges() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = |text: &str| {
+        Scene::parse(text, Path::new("s.toml"), folder.path(), &[])
+            .unwrap_or_else(|e| panic!("{text}: {e}"))
+    };
+    let solid = |scene: &Scene| match &scene.definition.bodies[0].kind {
+        BodyKind::PlaneStrain { triangles, middles, .. } => (triangles.clone(), middles.clone()),
+        other => panic!("{other:?}"),
+    };
+    // two triangles, the second one clockwise, the bottom edge bent; in the file with names of the bottom and of the second triangle
+    let head = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n1 7 \"base\"\n2 8 \"upper\"\n$EndPhysicalNames\n";
+    let corners = "1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n";
+    let linear = format!(
+        "{head}$Nodes\n4\n{corners}$EndNodes\n$Elements\n3\n1 2 2 0 0 1 2 3\n2 2 2 8 1 1 4 3\n3 1 2 7 2 1 2\n$EndElements\n"
+    );
+    let curved = format!(
+        "{head}$Nodes\n9\n{corners}5 0.5 -0.1 0\n6 1 0.5 0\n7 0.5 0.5 0\n8 0 0.5 0\n9 0.5 1 0\n$EndNodes\n\
+         $Elements\n3\n1 9 2 0 0 1 2 3 5 6 7\n2 9 2 8 1 1 4 3 8 9 7\n3 8 2 7 2 1 2 5\n$EndElements\n"
+    );
+    std::fs::write(folder.path().join("linear.msh"), linear).unwrap();
+    std::fs::write(folder.path().join("curved.msh"), &curved).unwrap();
+    for dimension in ["2", "\"axisymmetric\""] {
+        for (file, element, nodes) in [
+            ("linear", "", 4),
+            ("linear", "element = \"quadratic\"\n", 9),
+            ("curved", "", 9),
+            ("curved", "element = \"quadratic\"\n", 9),
+            ("curved", "element = \"linear\"\n", 9),
+        ] {
+            let of = |name: &str| {
+                format!(
+                    "dimension = {dimension}\n[[objects]]\nmesh = \"{file}.msh\"\n{element}[[objects.fixed]]\nvertices = \"{name}\"\n"
+                )
+            };
+            let [base, upper] = ["base", "upper"].map(|name| load(&of(name)));
+            let (triangles, middles) = solid(&base);
+            let rest = &base.definition.bodies[0].rest;
+            assert_eq!(rest.len(), nodes, "{file} {element}");
+            let is_quadratic = nodes == 9 && !element.contains("linear");
+            assert_eq!(!middles.is_empty(), is_quadratic, "{file} {element}");
+            let count = if file == "curved" && !is_quadratic { 8 } else { 2 };
+            assert_eq!(triangles.len(), count, "{file} {element}");
+            for (t, m) in triangles.iter().zip(&middles) {
+                for k in 0..3 {
+                    let [a, b, m] = [t[k], t[(k + 1) % 3], m[k]].map(|v| rest[v as usize]);
+                    let bend = if file == "curved" && a.y + b.y == 0.0 { -0.1 } else { 0.0 };
+                    assert_eq!(m, 0.5 * (a + b) + bend * Vec3::y(), "{file} {element}");
+                }
+                let [a, b, c] = t.map(|v| rest[v as usize]);
+                assert!((b - a).cross(&(c - a)).z > 0.0);
+            }
+            let held = |scene: &Scene| {
+                let mut all: Vec<[f64; 2]> = scene.definition.prescribed[0]
+                    .vertices
+                    .iter()
+                    .map(|v| [rest[*v as usize].x, rest[*v as usize].y])
+                    .collect();
+                all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                all
+            };
+            let middle = if file == "curved" { -0.1 } else { 0.0 };
+            let bottom = [[0.0, 0.0], [0.5, middle], [1.0, 0.0]];
+            match nodes {
+                4 => assert_eq!((held(&base).len(), held(&upper).len()), (2, 3)),
+                _ => {
+                    assert_eq!(held(&base), bottom, "{file} {element}");
+                    assert_eq!(held(&upper).len(), 6, "{file} {element}");
+                }
+            }
+            let toml = base.resolved_toml().unwrap();
+            let again = Scene::parse(&toml, Path::new("r.toml"), folder.path(), &[]);
+            assert_eq!(
+                format!("{:?}", again.unwrap().definition),
+                format!("{:?}", base.definition)
+            );
+        }
+    }
+    // an obstacle is the outline with its nodes
+    let scene = load(
+        "dimension = 2\n[[objects]]\nmesh = \"curved.msh\"\nrole = \"obstacle\"\n\
+         [[objects]]\nshape = { kind = \"rectangle\" }\ntranslate = [0, 3]\n",
+    );
+    let BodyKind::Obstacle { edges, .. } = &scene.definition.bodies[0].kind else { panic!() };
+    assert_eq!(edges.len(), 8 + 2);
+    let shape = "shape = { kind = \"rectangle\" }\nrole = \"obstacle\"";
+    let text = format!("dimension = 2\n[[objects]]\nelement = \"quadratic\"\n{shape}\n");
+    let error = Scene::parse(&text, Path::new("s.toml"), Path::new(""), &[]).unwrap_err();
+    assert!(error.to_string().contains("only volumes"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The independent audit of a position: intersections, inversions, half-spaces, strain limits.
 
+// long: all that can be found, how it is found, and what is said of it
+
 use crate::contact::HalfSpace;
 use crate::definition::{BodyKind, Definition};
 use crate::energy::membrane::Sheet;
@@ -20,6 +22,8 @@ pub struct AuditScene<'a> {
     pub plane: &'a [[u32; 3]],
     /// Quadratic tetrahedra (`#T×10`), scene-wide vertices.
     pub quadratic: &'a [[u32; 10]],
+    /// Quadratic triangles of solids in the plane (`#F×6`), scene-wide vertices.
+    pub quadratic_plane: &'a [[u32; 6]],
     /// Half-spaces.
     pub half_spaces: &'a [HalfSpace],
     /// Vertices that have to stay in front of them, by half of their thickness, m.
@@ -150,7 +154,8 @@ pub enum Violation {
         /// Scene-wide corners.
         vertices: [u32; 4],
     },
-    /// A triangle in the plane is not counter-clockwise: its index in `Model::plane` and its vertices.
+    /// A triangle in the plane is not counter-clockwise, a quadratic one somewhere within, or that reaches behind the axis of a body of revolution
+    /// there: its index in `Model::solids` and its corners.
     Turned {
         /// Element.
         element: u32,
@@ -323,6 +328,12 @@ pub fn violations_by<'a>(
         let [a, b, c, d, ..] = scene.quadratic[e as usize];
         let element = (scene.tets.len() + plane.len()) as u32 + e;
         Violation::Inversion { element, vertices: [a, b, c, d] }
+    }));
+    let curved = audit::audit_curved_triangles(scene.quadratic_plane, x, mesh.axisymmetric);
+    found.extend(curved.into_iter().map(|e| {
+        let [a, b, c, ..] = scene.quadratic_plane[e as usize];
+        let before = scene.tets.len() + plane.len() + scene.quadratic.len();
+        Violation::Turned { element: before as u32 + e, vertices: [a, b, c] }
     }));
     if mesh.planar {
         let left = audit::out_of_plane(x).into_iter();

@@ -43,7 +43,11 @@ impl Body {
             unknowns: from_first(body.unknowns()),
             rigid: matches!(body.kind, BodyKind::Rigid { .. }),
             solids: 0..0,
-            quadratic: matches!(&body.kind, BodyKind::Volume { middles, .. } if !middles.is_empty()),
+            quadratic: match &body.kind {
+                BodyKind::Volume { middles, .. } => !middles.is_empty(),
+                BodyKind::PlaneStrain { middles, .. } => !middles.is_empty(),
+                _ => false,
+            },
             triangles: 0..0,
             segments: 0..0,
             obstacle: matches!(body.kind, BodyKind::Obstacle { .. }),

@@ -315,6 +315,7 @@ impl<'a> From<&'a Model> for AuditScene<'a> {
                 false => model.solids.plane.vertices(),
             },
             quadratic: model.solids.quadratic.vertices(),
+            quadratic_plane: model.solids.quadratic_triangles.vertices(),
             half_spaces: &model.half_spaces,
             half_space_vertices: &model.half_space_vertices,
             strain_limits: &model.strain_limits,

@@ -15,8 +15,9 @@ use crate::body::Body;
 use crate::definition::{Definition, Substance};
 use crate::energy::Solids;
 use crate::energy::quadratic_tet::{self, QuadraticTet};
+use crate::energy::quadratic_triangle::{self, QuadraticTriangle};
 use rayon::prelude::*;
-use standoff_geometry::quadratic::EDGES;
+use standoff_geometry::quadratic::{EDGES, TRIANGLE_EDGES, TRIANGLE_NODES};
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
 
@@ -140,10 +141,11 @@ impl<'s> Region<'s> {
             all.map(|of| of.iter().map(|&v| number(v)).collect()).collect();
         let (mut around, mut ends) = (vec![Vec::new(); nodes.len()], vec![None; nodes.len()]);
         for (k, of) in corners.iter().enumerate() {
-            let (own, middles) = of.split_at(of.len().min(4));
+            let (own, middles) = of.split_at(corner_count(of.len()));
             own.iter().for_each(|&n| around[n as usize].push(k as u32));
-            for (&middle, [a, b]) in middles.iter().zip(EDGES) {
-                ends[middle as usize] = Some([own[a], own[b]]);
+            let edges = if own.len() == 3 { &TRIANGLE_EDGES[..] } else { &EDGES };
+            for (&middle, [a, b]) in middles.iter().zip(edges) {
+                ends[middle as usize] = Some([own[*a], own[*b]]);
             }
         }
         Self { source, elements, nodes, corners, around, ends }
@@ -188,8 +190,11 @@ impl<'s> Region<'s> {
 
     /// The corners of some elements.
     fn corners_of(&self, elements: &[u32]) -> Vec<u32> {
-        let corners = elements.iter().flat_map(|&k| self.corners[k as usize].iter().take(4));
-        sorted(corners.copied())
+        let own = |&k: &u32| {
+            let of = &self.corners[k as usize];
+            &of[..corner_count(of.len())]
+        };
+        sorted(elements.iter().flat_map(own).copied())
     }
 
     /// Some elements with all that share a corner with them.
@@ -202,7 +207,7 @@ impl<'s> Region<'s> {
     fn outer(&self) -> Vec<bool> {
         let mut sides: Vec<[u32; 3]> = Vec::new();
         for of in &self.corners {
-            match of[..of.len().min(4)] {
+            match of[..corner_count(of.len())] {
                 [a, b, c] => sides.extend([[a, b, b], [b, c, c], [c, a, a]]),
                 [a, b, c, d] => sides.extend([[a, b, c], [a, b, d], [a, c, d], [b, c, d]]),
                 _ => {}
@@ -227,6 +232,7 @@ impl<'s> Region<'s> {
         let mut patch = self.around[node].clone();
         let first = *patch.first()?;
         let is_quadratic = self.corners[first as usize].len() > 4;
+        // a polynomial of degree two in the plane has six coefficients, in space ten
         let enough = if is_quadratic { 5 } else { 8 };
         while patch.len() < enough {
             let wider = self.widened(&patch);
@@ -244,10 +250,14 @@ impl<'s> Region<'s> {
         let e = self.elements[k] as usize;
         let stress = &self.source.stress[self.source.solids.points_of(e)];
         let x: Vec<Vec3> = self.corners[k].iter().map(|&n| self.place(n as usize)).collect();
-        match <&[Vec3; quadratic_tet::NODES]>::try_from(x.as_slice()) {
-            Ok(x) => QuadraticTet::places(x).into_iter().zip(stress.iter().copied()).collect(),
-            Err(_) => vec![(x.iter().sum::<Vec3>() / x.len() as f64, stress[0])],
-        }
+        let places: Vec<Vec3> = match x[..] {
+            [a, b, c, ab, bc, ca] => QuadraticTriangle::places(&[a, b, c, ab, bc, ca]).into(),
+            _ => match <&[Vec3; quadratic_tet::NODES]>::try_from(x.as_slice()) {
+                Ok(x) => QuadraticTet::places(x).into(),
+                Err(_) => vec![x.iter().sum::<Vec3>() / x.len() as f64],
+            },
+        };
+        places.into_iter().zip(stress.iter().copied()).collect()
     }
 
     /// Of each element, the mean over its volume of ‖σ* − σ‖² and of ‖σ*‖².
@@ -256,7 +266,10 @@ impl<'s> Region<'s> {
             let e = self.elements[k] as usize;
             let stress = &self.source.stress[self.source.solids.points_of(e)];
             let of: Vec<&Mat3> = self.corners[k].iter().map(|&n| &at_nodes[n as usize]).collect();
-            let weights = quadratic_tet::weights_at_points(of.len());
+            let weights = match of.len() {
+                TRIANGLE_NODES => quadratic_triangle::weights_at_points(),
+                nodes => quadratic_tet::weights_at_points(nodes),
+            };
             let mut sums = [0.0; 2];
             for (q, weights) in weights.iter().enumerate() {
                 let smooth: Mat3 = of.iter().zip(weights).map(|(s, w)| *s * *w).sum();
@@ -267,6 +280,14 @@ impl<'s> Region<'s> {
             sums.map(|s| s / weights.len() as f64)
         };
         (0..self.elements.len()).into_par_iter().with_min_len(256).map(one).collect()
+    }
+}
+
+/// Corners of an element with so many nodes.
+fn corner_count(nodes: usize) -> usize {
+    match nodes {
+        TRIANGLE_NODES => 3,
+        _ => nodes.min(4),
     }
 }
 

@@ -15,6 +15,7 @@ fn audited(limit: &StrainLimit, x: &[Vec3; 3]) -> Option<f64> {
     let collision = CollisionMesh::default();
     let scene = AuditScene {
         quadratic: &[],
+        quadratic_plane: &[],
         allow_inversion: false,
         collision: &collision,
         tets: &[],
@@ -74,6 +75,7 @@ fn a_stretch_is_told_from_its_limit_to_ten_digits() {
             let collision = CollisionMesh::default();
             let scene = AuditScene {
                 quadratic: &[],
+                quadratic_plane: &[],
                 allow_inversion: false,
                 collision: &collision,
                 tets: &[],

@@ -199,7 +199,7 @@ fn under_plane_strain_the_depth_is_held() {
 fn shrink_fit(n: usize) -> (f64, f64) {
     let (a, b, eps) = (1.0, 2.0, 1e-6);
     let mut body = grid("fit", [2 * n, 1], |i, j| [b * i as f64 / (2 * n) as f64, 0.05 * j as f64]);
-    let BodyKind::PlaneStrain { material, triangles, density } = &mut body.kind else {
+    let BodyKind::PlaneStrain { material, triangles, density, .. } = &mut body.kind else {
         unreachable!()
     };
     *material = MATERIAL;

@@ -397,6 +397,7 @@ fn plane_strain_yields_as_a_slab_that_is_held() {
         [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]].map(|[x, y]| Vec3::new(x, y, 0.0)).into();
     let kind = BodyKind::PlaneStrain {
         triangles: vec![[0, 1, 2], [0, 2, 3]],
+        middles: vec![],
         density: 1000.0,
         material: METAL,
     };

@@ -50,6 +50,7 @@ mod plane_figures;
 mod potential;
 mod projective_dynamics;
 mod quadratic;
+mod quadratic_plane;
 mod rails;
 mod reactions;
 mod recovery;

@@ -1,6 +1,6 @@
 //! What of a frame can be seen: the boundary of volumes, and all thinner cells.
 
-use standoff_geometry::quadratic;
+use standoff_geometry::quadratic::{self, four_triangles};
 use standoff_run::Frame;
 use std::collections::HashMap;
 
@@ -25,7 +25,9 @@ impl Skin {
     pub fn new(frame: &Frame) -> Self {
         let boundary = frame.boundary();
         let mut used = vec![false; frame.positions.len()];
-        let corners = boundary.iter().chain(&frame.triangles).flatten();
+        let curved: Vec<[u32; 3]> =
+            frame.quadratic_triangles.iter().copied().flat_map(four_triangles).collect();
+        let corners = boundary.iter().chain(&frame.triangles).chain(&curved).flatten();
         for v in corners.chain(frame.edges.iter().flatten()).chain(&frame.points) {
             used[*v as usize] = true;
         }
@@ -35,13 +37,18 @@ impl Skin {
             number[*v as usize] = k;
         }
         let owners = owners(frame, &boundary);
-        let others = frame.solids() as u32..(frame.cell_body.len() as u32);
+        let first_curved = (frame.solids() + frame.triangles.len()) as u32;
+        let behind_curved = first_curved + frame.quadratic_triangles.len() as u32;
+        let others = (frame.solids() as u32..first_curved)
+            .chain((first_curved..behind_curved).flat_map(|cell| [cell; 4]))
+            .chain(behind_curved..frame.cell_body.len() as u32);
         Self {
             cells: owners.into_iter().chain(others).collect(),
             boundary: boundary.len(),
             triangles: boundary
                 .iter()
                 .chain(&frame.triangles)
+                .chain(&curved)
                 .map(|t| t.map(|v| number[v as usize]))
                 .collect(),
             edges: frame.edges.iter().map(|e| e.map(|v| number[v as usize])).collect(),
@@ -116,5 +123,20 @@ mod tests {
         assert_eq!((skin.boundary, skin.vertices.len()), (4 + 16, 14));
         assert_eq!(skin.cells, [[0; 4].to_vec(), [1; 16].to_vec()].concat());
         assert!(skin.triangles[4..].iter().flatten().all(|v| nodes.contains(v)));
+    }
+
+    #[test]
+    fn a_quadratic_triangle_is_seen_as_four() {
+        let frame = Frame {
+            positions: vec![Default::default(); 11],
+            triangles: vec![[0, 1, 2]],
+            quadratic_triangles: vec![[3, 4, 5, 6, 7, 8]],
+            edges: vec![[9, 10]],
+            cell_body: vec![0, 1, 2],
+            ..Frame::default()
+        };
+        let skin = Skin::new(&frame);
+        assert_eq!(skin.triangles[1..], four_triangles([3, 4, 5, 6, 7, 8]));
+        assert_eq!(skin.cells, [0, 1, 1, 1, 1, 2]);
     }
 }

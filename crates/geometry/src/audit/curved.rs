@@ -1,4 +1,4 @@
-//! Quadratic tetrahedra whose volume is not positive everywhere.
+//! Quadratic tetrahedra whose volume is not positive everywhere, and triangles in the plane whose area is not.
 //!
 //! det ∂x/∂ξ is a polynomial of degree three in the barycentric coordinates. It is evaluated at the twenty points of a lattice, which give its
 //! coefficients in Bernstein's basis, between the least and the greatest of which it lies. Where these do not tell, the element is divided.
@@ -104,6 +104,71 @@ pub fn audit_curved_inversions(elements: &[[u32; 10]], x: &[Vec3]) -> Vec<u32> {
         let size: f64 = y.iter().map(|p| p.amax()).fold(0.0, f64::max);
         let noise = 1e4 * f64::EPSILON * size * size * size;
         (!is_positive(&y, noise, &whole, LEVELS)).then_some(e as u32)
+    };
+    elements.par_iter().enumerate().filter_map(bad).collect()
+}
+
+/// The barycentric coordinates of the nodes of a triangle: corners, then the middles of edges 01, 12, 20.
+const PLACES: [[f64; 3]; 6] = [
+    [1.0, 0.0, 0.0],
+    [0.0, 1.0, 0.0],
+    [0.0, 0.0, 1.0],
+    [0.5, 0.5, 0.0],
+    [0.0, 0.5, 0.5],
+    [0.5, 0.0, 0.5],
+];
+
+/// det ∂x/∂ξ of a triangle at barycentric coordinates, from nodes relative to the first one.
+fn plane_determinant(y: &[Vec3; 6], at: &[f64; 3]) -> f64 {
+    // derivatives by the three coordinates, as if they were independent
+    let mut by: [Vec3; 3] = std::array::from_fn(|a| y[a] * (4.0 * at[a] - 1.0));
+    for e in 0..3 {
+        let (a, b) = (e, (e + 1) % 3);
+        by[a] += y[3 + e] * (4.0 * at[b]);
+        by[b] += y[3 + e] * (4.0 * at[a]);
+    }
+    let (p, q) = (by[1] - by[0], by[2] - by[0]);
+    p.x * q.y - p.y * q.x
+}
+
+/// Whether the polynomial of degree two with these values at the nodes of a triangle is proved to be above `bound` within.
+fn is_above(values: &[f64; 6], bound: f64, levels: usize) -> bool {
+    let [a, b, c, ab, bc, ca] = *values;
+    // its coefficients in Bernstein's basis: those at corners are its values there
+    let control = [2.0 * ab - 0.5 * (a + b), 2.0 * bc - 0.5 * (b + c), 2.0 * ca - 0.5 * (c + a)];
+    if control.iter().chain(values).all(|v| *v > bound) {
+        return true;
+    }
+    if levels == 0 || !values.iter().all(|v| *v > bound) {
+        return false;
+    }
+    let at = |w: [f64; 3]| -> f64 {
+        let own = [0, 1, 2].map(|k| values[k] * w[k] * w[k]);
+        let mixed = [0, 1, 2].map(|k| control[k] * 2.0 * w[k] * w[(k + 1) % 3]);
+        own.iter().chain(&mixed).sum()
+    };
+    let mean = |p: [f64; 3], q: [f64; 3]| [0, 1, 2].map(|k| 0.5 * (p[k] + q[k]));
+    // four parts between the six nodes
+    [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]].iter().all(|part| {
+        let [p, q, r] = part.map(|n| PLACES[n]);
+        let part = [p, q, r, mean(p, q), mean(q, r), mean(r, p)].map(at);
+        is_above(&part, bound, levels - 1)
+    })
+}
+
+/// Quadratic triangles in the plane (`#F×6`: corners, then the middles of edges 01, 12, 20) whose area at `x` (`#V`) is not proved to be positive
+/// everywhere, and of bodies of revolution those that are not proved to be nowhere behind the axis x = 0; by index, ascending.
+pub fn audit_curved_triangles(elements: &[[u32; 6]], x: &[Vec3], is_ring: bool) -> Vec<u32> {
+    let bad = |(e, nodes): (usize, &[u32; 6])| {
+        let y = nodes.map(|v| x[v as usize] - x[nodes[0] as usize]);
+        // bounds of the rounding of a determinant of sums of six terms, and of a sum
+        let size: f64 = y.iter().map(|p| p.amax()).fold(0.0, f64::max);
+        let areas = PLACES.map(|at| plane_determinant(&y, &at));
+        let radii = nodes.map(|v| x[v as usize].x);
+        let far = radii.iter().fold(0.0, |far: f64, r| far.max(r.abs()));
+        let good = is_above(&areas, 1e3 * f64::EPSILON * size * size, LEVELS)
+            && (!is_ring || is_above(&radii, -16.0 * f64::EPSILON * far, LEVELS));
+        (!good).then_some(e as u32)
     };
     elements.par_iter().enumerate().filter_map(bad).collect()
 }

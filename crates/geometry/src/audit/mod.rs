@@ -31,7 +31,7 @@ pub mod path;
 mod predicates;
 pub mod separation;
 
-pub use curved::audit_curved_inversions;
+pub use curved::{audit_curved_inversions, audit_curved_triangles};
 pub use distances::{ClosePair, Crossing, closer_than, crossings};
 pub use enclosure::{Enclosure, Parts};
 pub use half_space::audit_half_space;

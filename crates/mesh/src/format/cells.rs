@@ -149,6 +149,7 @@ impl Cells {
             },
             Cell::QuadraticTriangle => match <[u32; 6]>::try_from(v) {
                 Ok(nodes) => {
+                    self.mesh.divided.push(self.mesh.triangles.len() as u32);
                     four_triangles(nodes).into_iter().for_each(|t| self.triangle(t, label))
                 }
                 Err(_) => return Err(wrong_number(cell, v.len())),

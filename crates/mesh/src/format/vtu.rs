@@ -9,6 +9,7 @@ use super::scan::{Endian, Number, Result, Scalar, Scanner};
 use super::vtk::{CELL_HINT, add_regions, cell_type};
 use super::xml::{Tag, Tags};
 use crate::Mesh;
+use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -422,8 +423,8 @@ impl File<'_> {
     }
 }
 
-/// Integer arrays on the cells of a mesh, in the order of [`text`]: its regions `array=value`, where they say which value each cell has.
-fn labels(mesh: &Mesh, cells: usize) -> BTreeMap<&str, Vec<i64>> {
+/// Integer arrays on the elements of a mesh, in the order of [`text`]: its regions `array=value`, where they say which value each cell has.
+fn labels(mesh: &Mesh, count: usize) -> BTreeMap<&str, Vec<i64>> {
     let mut arrays: BTreeMap<&str, Vec<Option<i64>>> = BTreeMap::new();
     let (triangles, edges) = (mesh.tets.len(), mesh.tets.len() + mesh.triangles.len());
     for region in &mesh.regions {
@@ -432,7 +433,7 @@ fn labels(mesh: &Mesh, cells: usize) -> BTreeMap<&str, Vec<i64>> {
         if array.contains(['&', '<', '>', '"']) {
             continue;
         }
-        let values = arrays.entry(array).or_insert_with(|| vec![None; cells]);
+        let values = arrays.entry(array).or_insert_with(|| vec![None; count]);
         for (first, list) in
             [(0, &region.tets), (triangles, &region.triangles), (edges, &region.edges)]
         {
@@ -450,9 +451,10 @@ fn labels(mesh: &Mesh, cells: usize) -> BTreeMap<&str, Vec<i64>> {
 }
 
 /// The integer arrays of a mesh as `.vtu` text.
-fn cell_data(mesh: &Mesh, cells: usize) -> String {
-    let arrays = labels(mesh, cells).into_iter().map(|(name, values)| {
-        let body: String = values.iter().map(|v| format!("{v}\n")).collect();
+fn cell_data(mesh: &Mesh, cells: &[(u8, Vec<u32>, usize)]) -> String {
+    let elements = mesh.tets.len() + mesh.triangles.len() + mesh.edges.len() + mesh.vertices.len();
+    let arrays = labels(mesh, elements).into_iter().map(|(name, values)| {
+        let body: String = cells.iter().map(|(_, _, e)| format!("{}\n", values[*e])).collect();
         array("Int64", &format!("Name=\"{name}\""), &body)
     });
     match arrays.collect::<String>() {
@@ -465,19 +467,42 @@ fn array(kind: &str, head: &str, body: &str) -> String {
     format!("<DataArray type=\"{kind}\" {head} format=\"ascii\">\n{body}</DataArray>\n")
 }
 
+/// The cells of a mesh in the order of [`text`]: VTK's type, vertices, and the number among its elements.
+fn cells(mesh: &Mesh) -> Vec<(u8, Vec<u32>, usize)> {
+    let mut all = Vec::new();
+    for (t, tet) in mesh.tets.iter().enumerate() {
+        all.push(match mesh.middles.get(t) {
+            Some(middles) => (24, [&tet[..], middles].concat(), t),
+            None => (10, tet.to_vec(), t),
+        });
+    }
+    let first = mesh.tets.len();
+    let mut t = 0;
+    while let Some(triangle) = mesh.triangles.get(t) {
+        // what a file has as one triangle of six nodes is written as such
+        let whole = || {
+            mesh.divided.binary_search(&(t as u32)).ok()?;
+            quadratic::join_faces(mesh.triangles.get(t..t + 4)?).0.first().copied()
+        };
+        let nodes = whole();
+        all.push(match (nodes, mesh.triangle_middles.get(t)) {
+            (Some(nodes), _) => (22, nodes.to_vec(), first + t),
+            (None, Some(middles)) => (22, [&triangle[..], middles].concat(), first + t),
+            (None, None) => (5, triangle.to_vec(), first + t),
+        });
+        t += if nodes.is_some() { 4 } else { 1 };
+    }
+    let first = first + mesh.triangles.len();
+    all.extend(mesh.edges.iter().enumerate().map(|(e, v)| (3, v.to_vec(), first + e)));
+    let first = first + mesh.edges.len();
+    all.extend(mesh.vertices.iter().enumerate().map(|(p, v)| (1, vec![*v], first + p)));
+    all
+}
+
 /// The mesh as `.vtu` text: tetrahedra, triangles, wires, points, in this order, with those of its regions that are labels of all cells.
 pub(crate) fn text(mesh: &Mesh) -> String {
-    let join = |(t, m): (&[u32; 4], &[u32; 6])| [&t[..], &m[..]].concat();
-    let curved: Vec<Vec<u32>> = mesh.tets.iter().zip(&mesh.middles).map(join).collect();
-    let linear = if curved.is_empty() { &mesh.tets[..] } else { &[] };
-    let kinds: [(u8, Vec<&[u32]>); 5] = [
-        (10, linear.iter().map(|t| &t[..]).collect()),
-        (24, curved.iter().map(|t| &t[..]).collect()),
-        (5, mesh.triangles.iter().map(|t| &t[..]).collect()),
-        (3, mesh.edges.iter().map(|t| &t[..]).collect()),
-        (1, mesh.vertices.chunks_exact(1).collect()),
-    ];
-    let cells: usize = kinds.iter().map(|k| k.1.len()).sum();
+    let all = cells(mesh);
+    let cells = all.len();
     let (mut points, mut connectivity) = (String::new(), String::new());
     let (mut offsets, mut types) = (String::new(), String::new());
     // writing to a string cannot fail
@@ -485,16 +510,14 @@ pub(crate) fn text(mesh: &Mesh) -> String {
         let _ = writeln!(points, "{} {} {}", p.x, p.y, p.z);
     }
     let mut end = 0;
-    for (number, list) in &kinds {
-        for v in list {
-            for i in *v {
-                let _ = write!(connectivity, "{i} ");
-            }
-            connectivity.push('\n');
-            end += v.len();
-            let _ = writeln!(offsets, "{end}");
-            let _ = writeln!(types, "{number}");
+    for (kind, vertices, _) in &all {
+        for i in vertices {
+            let _ = write!(connectivity, "{i} ");
         }
+        connectivity.push('\n');
+        end += vertices.len();
+        let _ = writeln!(offsets, "{end}");
+        let _ = writeln!(types, "{kind}");
     }
     format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
@@ -506,6 +529,6 @@ pub(crate) fn text(mesh: &Mesh) -> String {
         array("Int64", "Name=\"connectivity\"", &connectivity),
         array("Int64", "Name=\"offsets\"", &offsets),
         array("UInt8", "Name=\"types\"", &types),
-        cell_data(mesh, cells),
+        cell_data(mesh, &all),
     )
 }

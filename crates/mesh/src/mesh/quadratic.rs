@@ -61,4 +61,46 @@ impl Mesh {
             *m = [m[0], m[4], m[3], m[2], m[1], m[5]];
         }
     }
+
+    /// Joins each four triangles that a file has as one of six nodes again, into one with nodes in the middles of its edges, and gives the other
+    /// triangles such nodes half-way along their edges. Nothing where no triangle was divided.
+    pub fn join_divided(&mut self) {
+        let fours = std::mem::take(&mut self.divided);
+        let whole = |first: &u32| {
+            let first = *first as usize;
+            let four = self.triangles.get(first..first + 4)?;
+            quadratic::join_faces(four).0.first().copied()
+        };
+        let nodes: Vec<(u32, [u32; 6])> =
+            fours.iter().filter_map(|first| Some((*first, whole(first)?))).collect();
+        if nodes.is_empty() {
+            return;
+        }
+        let (mut triangles, mut middles) = (Vec::new(), Vec::new());
+        let mut new = vec![0; self.triangles.len()];
+        let mut nodes = nodes.into_iter().peekable();
+        let mut old = 0;
+        while old < self.triangles.len() {
+            let joined = nodes.next_if(|(first, _)| *first as usize == old);
+            let count = if joined.is_some() { 4 } else { 1 };
+            new[old..old + count].fill(triangles.len() as u32);
+            match joined {
+                Some((_, [a, b, c, ab, bc, ca])) => {
+                    triangles.push([a, b, c]);
+                    middles.push([ab, bc, ca]);
+                }
+                None => {
+                    triangles.push(self.triangles[old]);
+                    middles.push([u32::MAX; 3]);
+                }
+            }
+            old += count;
+        }
+        quadratic::add_middles(&triangles, &mut middles, &mut self.points);
+        (self.triangles, self.triangle_middles) = (triangles, middles);
+        for region in &mut self.regions {
+            region.triangles.iter_mut().for_each(|t| *t = new[*t as usize]);
+            region.triangles.dedup();
+        }
+    }
 }

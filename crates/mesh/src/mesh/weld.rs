@@ -69,6 +69,7 @@ impl Mesh {
         self.tets.iter_mut().flatten().for_each(renumber);
         self.middles.iter_mut().flatten().for_each(renumber);
         self.triangles.iter_mut().flatten().for_each(renumber);
+        self.triangle_middles.iter_mut().flatten().for_each(renumber);
         self.edges.iter_mut().flatten().for_each(renumber);
         self.vertices.iter_mut().for_each(renumber);
         self.vertices.sort_unstable();
@@ -85,7 +86,12 @@ impl Mesh {
     /// Leaves out triangles and wires that name a vertex twice; returns how many.
     pub fn drop_collapsed(&mut self) -> usize {
         let whole = |list: &[u32]| (1..list.len()).all(|k| !list[..k].contains(&list[k]));
+        let mut before = self.triangles.iter();
+        self.triangle_middles.retain(|_| before.next().is_some_and(|t| whole(t)));
         let triangles = retained(&mut self.triangles, |t| whole(t));
+        if triangles.1 > 0 {
+            self.divided.clear();
+        }
         let edges = retained(&mut self.edges, |e| whole(e));
         for region in &mut self.regions {
             for (list, new) in

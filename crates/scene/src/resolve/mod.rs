@@ -506,7 +506,7 @@ fn half_spaces(
 fn takes_quadratic(definition: &Definition) -> bool {
     let solver = &definition.settings.solver;
     let projective = matches!(solver.method, Method::LbfgsPd | Method::AdmmPd);
-    !definition.dimension.is_planar() && !projective && !solver.allow_inversion
+    !projective && !solver.allow_inversion
 }
 
 /// Adds the bodies of all objects and their conditions; returns notes on their meshes, where everything comes from, and the objects.

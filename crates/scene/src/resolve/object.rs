@@ -157,12 +157,8 @@ pub(super) fn resolve_one(
     placed.bodies.end = definition.bodies.len();
     let bodies = &mut definition.bodies[placed.bodies.clone()];
     parts::add(object, &materials.parts, dimension, at, &placed, bodies)?;
-    let note = bodies.first().and_then(locking).map(|fault| match dimension {
-        Dimension::Two | Dimension::Axisymmetric => format!("{}: {fault}", object.name),
-        Dimension::Three => {
-            format!("{}: {fault}; choose element = \"quadratic\"", object.name)
-        }
-    });
+    let advise = |fault| format!("{}: {fault}; choose element = \"quadratic\"", object.name);
+    let note = bodies.first().and_then(locking).map(advise);
     notes.extend(note);
     filled.carry(carried, placed.bodies.clone());
     object.friction_material = Some(friction_material);
@@ -340,7 +336,7 @@ fn body_kind(
     notes.extend(warnings.iter().map(|w| format!("{}: {w}", object.name)));
     thin::refuse_foreign_keys(object, role, at)?;
     if chooses {
-        choose_order(object, &mesh, materials, placement, notes);
+        choose_order(object, dimension, &mesh, materials, placement, notes);
     }
     let added = add_middles(object, role, dimension, &mut mesh, at)?;
     let (kind, thickness) =
@@ -424,8 +420,9 @@ fn kind_of(
             let material = material.solid();
             let kind = match dimension {
                 Dimension::Two | Dimension::Axisymmetric => {
-                    let triangles = mesh.triangles.clone();
-                    BodyKind::PlaneStrain { triangles, density, material }
+                    let (triangles, middles) =
+                        (mesh.triangles.clone(), mesh.triangle_middles.clone());
+                    BodyKind::PlaneStrain { triangles, middles, density, material }
                 }
                 Dimension::Three => {
                     let (tets, middles) = (mesh.tets.clone(), mesh.middles.clone());

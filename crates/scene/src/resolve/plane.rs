@@ -3,7 +3,7 @@
 use super::at::At;
 use super::weld::{SAME_PLACE, diagonal};
 use crate::error::{Problem, SceneError};
-use crate::file::{ObjectSection, Reduce, Role, Rotation};
+use crate::file::{ElementOrder, ObjectSection, Reduce, Role, Rotation};
 use standoff_geometry::topology::boundary_edges;
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
@@ -74,13 +74,22 @@ pub(super) fn prepare(
         let what = "in two dimensions copies lie along x and y only; give two counts";
         return Err(at.key("array").key("counts").invalid(what));
     }
+    let is_solid = object.role.unwrap_or_else(|| role(object, mesh)) == Role::Volume;
+    if is_solid && object.element != Some(ElementOrder::Linear) {
+        mesh.join_divided();
+    }
     let x = &mesh.points;
     let clockwise = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| x.get(v as usize).copied().unwrap_or_default());
         (b - a).cross(&(c - a)).z < 0.0
     };
-    for t in mesh.triangles.iter_mut().filter(|t| clockwise(t)) {
-        t.swap(1, 2);
+    let turned: Vec<usize> =
+        (0..mesh.triangles.len()).filter(|t| clockwise(&mesh.triangles[*t])).collect();
+    for t in turned {
+        mesh.triangles[t].swap(1, 2);
+        if let Some(middles) = mesh.triangle_middles.get_mut(t) {
+            middles.swap(0, 2);
+        }
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Quadratic elements of an object: nodes in the middles of the edges of its tetrahedra.
+//! Quadratic elements of an object: nodes in the middles of the edges of its tetrahedra, or in two dimensions of its triangles.
 
 use super::at::At;
 use super::material::Materials;
@@ -7,7 +7,7 @@ use crate::bending::locking;
 use crate::error::SceneError;
 use crate::file::{ElementOrder, MaterialSection, ObjectSection, Role};
 use standoff_geometry::quadratic;
-use standoff_geometry::topology::ascending;
+use standoff_geometry::topology::{ascending, boundary_edges};
 use standoff_linalg::Vec3;
 use standoff_mesh::Mesh;
 use standoff_sim::definition::{BodyDef, BodyKind, Dimension};
@@ -16,6 +16,7 @@ use std::collections::HashSet;
 /// Gives an object that leaves the order of its elements open quadratic ones if linear ones are too stiff, with a note.
 pub(super) fn choose_order(
     object: &mut ObjectSection,
+    dimension: Dimension,
     mesh: &Mesh,
     materials: &Materials,
     placement: &Placement,
@@ -23,15 +24,30 @@ pub(super) fn choose_order(
 ) {
     let carries = object.fill.iter().any(|f| f.carry_surface || f.collides);
     let is_open = object.role == Some(Role::Volume) && object.element.is_none();
-    if !is_open || carries || !mesh.middles.is_empty() {
+    let is_quadratic = !mesh.middles.is_empty() || !mesh.triangle_middles.is_empty();
+    if !is_open || carries || is_quadratic {
         return;
     }
     // as if all of it were made of each of its materials
     let fault = |material: &MaterialSection| {
-        let (tets, middles, density) = (mesh.tets.clone(), Vec::new(), material.density);
+        let (density, solid) = (material.density, material.solid());
+        let kind = match dimension.is_planar() {
+            true => BodyKind::PlaneStrain {
+                triangles: mesh.triangles.clone(),
+                middles: Vec::new(),
+                density,
+                material: solid,
+            },
+            false => BodyKind::Volume {
+                tets: mesh.tets.clone(),
+                middles: Vec::new(),
+                density,
+                material: solid,
+            },
+        };
         locking(&BodyDef {
             rest: placement.apply(&mesh.points, &Vec3::zeros()),
-            kind: BodyKind::Volume { tets, middles, density, material: material.solid() },
+            kind,
             inelastic: material.inelastic(),
             ..BodyDef::default()
         })
@@ -48,6 +64,7 @@ pub(super) fn choose_order(
 
 /// Adds the nodes to a mesh whose object asks for quadratic elements and that has none, and to the regions whose edges and faces they are on. The ends of
 /// the edges of the new nodes, which come after the points of the mesh.
+// long: three reasons to refuse it, then tetrahedra and triangles
 pub(super) fn add_middles(
     object: &ObjectSection,
     role: Role,
@@ -59,12 +76,9 @@ pub(super) fn add_middles(
         return Err(at.key("element").invalid("only volumes have elements of another order"));
     }
     let requested = object.element == Some(ElementOrder::Quadratic);
-    if role != Role::Volume || !requested && mesh.middles.is_empty() {
+    let is_quadratic = !mesh.middles.is_empty() || !mesh.triangle_middles.is_empty();
+    if role != Role::Volume || !requested && !is_quadratic {
         return Ok(Vec::new());
-    }
-    if dimension.is_planar() {
-        let what = "quadratic elements are tetrahedra; solids in the plane have linear triangles";
-        return Err(at.key("element").invalid(what));
     }
     let fill = object.fill.iter();
     for (key, given) in
@@ -75,30 +89,49 @@ pub(super) fn add_middles(
             return Err(at.key("fill").key(key).invalid(what));
         }
     }
-    if !mesh.middles.is_empty() {
+    if is_quadratic {
         return Ok(Vec::new());
     }
     let first = mesh.points.len();
-    let boundary = mesh.surface();
-    quadratic::add_middles(&mesh.tets, &mut mesh.middles, &mut mesh.points);
-    let mut added = vec![[0; 2]; mesh.points.len() - first];
-    for (tet, middles) in mesh.tets.iter().zip(&mesh.middles) {
-        for (edge, middle) in quadratic::edges(tet).into_iter().zip(middles) {
-            added[*middle as usize - first] = edge;
+    let sides = match dimension.is_planar() {
+        true => {
+            quadratic::add_middles(&mesh.triangles, &mut mesh.triangle_middles, &mut mesh.points);
+            // of what is not sound, there is none
+            boundary_edges(&mesh.triangles).unwrap_or_default().iter().map(|e| e.to_vec()).collect()
         }
+        false => {
+            let boundary: Vec<Vec<u32>> = mesh.surface().iter().map(|f| f.to_vec()).collect();
+            quadratic::add_middles(&mesh.tets, &mut mesh.middles, &mut mesh.points);
+            boundary
+        }
+    };
+    let mut added = vec![[0; 2]; mesh.points.len() - first];
+    let of_tets = mesh.tets.iter().zip(&mesh.middles);
+    let of_tets = of_tets.flat_map(|(t, m)| quadratic::edges(t).into_iter().zip(*m));
+    let of_triangles = mesh.triangles.iter().zip(&mesh.triangle_middles);
+    let of_triangles =
+        of_triangles.flat_map(|(t, m)| quadratic::triangle_edges(t).into_iter().zip(*m));
+    for (edge, middle) in of_tets.chain(of_triangles) {
+        added[middle as usize - first] = edge;
     }
-    add_to_regions(mesh, &boundary, first as u32, &added);
+    add_to_regions(mesh, &sides, first as u32, &added);
     Ok(added)
 }
 
-/// Adds to each region the nodes, numbered from `first`, in the middles of the edges of its tetrahedra and of its faces on the `boundary`.
-fn add_to_regions(mesh: &mut Mesh, boundary: &[[u32; 3]], first: u32, added: &[[u32; 2]]) {
+/// Adds to each region the nodes, numbered from `first`, in the middles of the edges of its elements and of its faces, or edges of the outline, on the
+/// `boundary`.
+fn add_to_regions(mesh: &mut Mesh, boundary: &[Vec<u32>], first: u32, added: &[[u32; 2]]) {
     for region in &mut mesh.regions {
         let named: HashSet<u32> = region.vertices.iter().copied().collect();
         let inside = region.tets.iter().filter_map(|t| mesh.tets.get(*t as usize));
         let mut own: HashSet<[u32; 2]> = inside.flat_map(quadratic::edges).collect();
-        for &[a, b, c] in boundary.iter().filter(|f| f.iter().all(|v| named.contains(v))) {
-            own.extend([ascending(a, b), ascending(b, c), ascending(c, a)]);
+        if !mesh.triangle_middles.is_empty() {
+            let inside = region.triangles.iter().filter_map(|t| mesh.triangles.get(*t as usize));
+            own.extend(inside.flat_map(quadratic::triangle_edges));
+        }
+        for side in boundary.iter().filter(|f| f.iter().all(|v| named.contains(v))) {
+            let next = side.iter().cycle().skip(1);
+            own.extend(side.iter().zip(next).map(|(a, b)| ascending(*a, *b)));
         }
         let nodes = (first..).zip(added);
         region.vertices.extend(nodes.filter(|(_, e)| own.contains(*e)).map(|(node, _)| node));

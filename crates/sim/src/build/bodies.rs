@@ -14,6 +14,7 @@ use crate::energy::hinge::Hinge;
 use crate::energy::membrane::Membrane;
 use crate::energy::plane_strain::PlaneStrain;
 use crate::energy::quadratic_tet::{NODES, QuadraticTet, QuadraticTets};
+use crate::energy::quadratic_triangle::QuadraticTriangle;
 use crate::energy::rod_joint::{RodMaterial, angle_about};
 use crate::energy::segment::Segment;
 use crate::energy::shape_operator::{ENDS, ShapeOperator, side_normal};
@@ -25,6 +26,7 @@ use crate::grip::Grips;
 use crate::material::Material;
 use crate::tie::Tie;
 use crate::unknowns::VertexMap;
+use standoff_geometry::quadratic::TRIANGLE_NODES;
 use standoff_geometry::{quadratic, topology};
 use standoff_linalg::Vec3;
 use std::f64::consts::PI;
@@ -85,6 +87,8 @@ pub(crate) struct Collected {
     pub weight_excess: Vec<f64>,
     /// Quadratic tetrahedra with density and material.
     pub(super) quadratic: Vec<([u32; NODES], f64, Material)>,
+    /// Quadratic triangles of solids in two dimensions.
+    quadratic_triangles: ElementList<QuadraticTriangle, TRIANGLE_NODES>,
     /// Densities of the segments of rods, kg/m³.
     rod_densities: Vec<f64>,
 }
@@ -137,7 +141,7 @@ impl Collected {
     fn add(&mut self, body: &BodyDef) -> Result<(), BuildError> {
         let first = self.rest.len();
         let (first_solid, first_triangle) = (self.solid_count(), self.codim.membranes.len());
-        let first_quadratic = self.quadratic.len();
+        let first_quadratic = self.quadratic_count();
         let first_segment = self.frames.len();
         self.rest.extend_from_slice(&body.rest);
         self.start.extend_from_slice(if body.start.is_empty() { &body.rest } else { &body.start });
@@ -167,9 +171,13 @@ impl Collected {
                 self.faces.extend(boundary.iter().map(|f| f.map(shift)));
             }
             BodyKind::Rigid { mass } => self.add_rigid(body, *mass, first),
-            BodyKind::PlaneStrain { triangles, .. } => {
-                self.add_plane(body, triangles, first as u32)?;
-                let outline = topology::boundary_edges(triangles).map_err(|e| problem(body, e))?;
+            BodyKind::PlaneStrain { triangles, middles, .. } => {
+                match middles[..] {
+                    [] => self.add_plane(body, triangles, first as u32)?,
+                    _ => self.add_curved_plane(body, triangles, middles, first as u32)?,
+                }
+                let outline =
+                    quadratic::outline(triangles, middles).map_err(|e| problem(body, e))?;
                 self.wires.extend(outline.iter().map(|e| e.map(shift)));
                 self.outline.extend(outline.iter().map(|e| e.map(shift)));
             }
@@ -210,7 +218,7 @@ impl Collected {
         }
         let place = Body::new(body, first);
         let solids = match place.quadratic {
-            true => first_quadratic..self.quadratic.len(),
+            true => first_quadratic..self.quadratic_count(),
             false => first_solid..self.solid_count(),
         };
         self.bodies.push(Body {
@@ -225,6 +233,11 @@ impl Collected {
     /// Number of elements of solids that are not quadratic.
     pub(super) fn solid_count(&self) -> usize {
         self.tets.len() + self.plane.len() + self.rings.len()
+    }
+
+    /// Number of quadratic elements: tetrahedra, or triangles in two dimensions.
+    fn quadratic_count(&self) -> usize {
+        self.quadratic.len() + self.quadratic_triangles.len()
     }
 
     /// Adds the surface that a body carries, the vertices of the body beginning at `first`, and puts its vertices where they belong.
@@ -303,6 +316,35 @@ impl Collected {
                 };
             }
             self.volume += size;
+        }
+        Ok(())
+    }
+
+    /// A solid of quadratic triangles, per metre of depth or of revolution.
+    fn add_curved_plane(
+        &mut self,
+        body: &BodyDef,
+        triangles: &[[u32; 3]],
+        middles: &[[u32; 3]],
+        first: u32,
+    ) -> Result<(), BuildError> {
+        topology::check_cells(triangles, body.rest.len()).map_err(|e| problem(body, e))?;
+        self.weight_excess.resize(self.rest.len(), 0.0);
+        let nodes = quadratic::triangle_nodes(triangles, middles);
+        for ((t, nodes), of) in nodes.iter().enumerate().zip(body.substances()) {
+            let (is_ring, guarded) = (self.axisymmetric, self.guarded);
+            let rest = nodes.map(|v| body.rest[v as usize]);
+            let Some(element) = QuadraticTriangle::new(&rest, of.material, is_ring, guarded) else {
+                return Err(problem(body, bent(t, &triangles[t], "at rest")));
+            };
+            let [weights, masses] = QuadraticTriangle::shares(&rest, is_ring);
+            let ids = nodes.map(|v| v + first);
+            for (n, &v) in ids.iter().enumerate() {
+                self.mass[v as usize] += of.density * masses[n];
+                self.weight_excess[v as usize] += of.density * (weights[n] - masses[n]);
+            }
+            self.volume += element.volume();
+            self.quadratic_triangles.push(ids, element);
         }
         Ok(())
     }
@@ -487,7 +529,9 @@ impl Collected {
         };
         let plane = std::mem::take(&mut self.plane).finish(self.rest.len());
         let rings = std::mem::take(&mut self.rings).finish(self.rest.len());
-        Ok(Solids { tets, plane, rings, quadratic })
+        let triangles = std::mem::take(&mut self.quadratic_triangles);
+        let quadratic_triangles = triangles.finish(self.rest.len());
+        Ok(Solids { tets, plane, rings, quadratic, quadratic_triangles })
     }
 
     /// Quadratic tetrahedra; their masses are added to those of the vertices.
@@ -601,6 +645,13 @@ fn turned(triangle: usize, vertices: &[u32; 3], when: &str) -> String {
     )
 }
 
+fn bent(triangle: usize, corners: &[u32; 3], when: &str) -> String {
+    format!(
+        "quadratic triangle {triangle} (corners {corners:?}) is clockwise, flat or bent too far somewhere within {when}, or reaches behind the axis of a \
+         body of revolution; repair the mesh, or choose element = \"linear\""
+    )
+}
+
 fn problem(body: &BodyDef, what: impl ToString) -> BuildError {
     BuildError::Body { body: body.name.clone(), problem: what.to_string() }
 }
@@ -647,11 +698,14 @@ fn check(body: &BodyDef) -> Result<(), BuildError> {
             Box::new(tets.iter().flatten().chain(middles.iter().flatten()).copied())
         }
         BodyKind::Rigid { .. } => Box::new(std::iter::empty()),
-        BodyKind::PlaneStrain { triangles, .. } => {
+        BodyKind::PlaneStrain { triangles, middles, .. } => {
             if triangles.is_empty() {
                 return err("a solid in the plane needs triangles".into());
             }
-            Box::new(triangles.iter().flatten().copied())
+            if let Some(what) = quadratic::misfit(triangles, middles) {
+                return err(what);
+            }
+            Box::new(triangles.iter().flatten().chain(middles.iter().flatten()).copied())
         }
         BodyKind::Shell { triangles, .. } => {
             if triangles.is_empty() {
@@ -700,6 +754,13 @@ pub(crate) fn check_start(bodies: &[Body], solids: &Solids, x: &[Vec3]) -> Resul
                     let corners = [0, 1, 2, 3].map(|a| nodes[a]);
                     let what = "inverted, flat or bent too far somewhere within at the start";
                     return Err(bad_element(bodies, e, corners, what));
+                }
+                continue;
+            }
+            if let Ok(nodes) = <[u32; TRIANGLE_NODES]>::try_from(solids.vertices(e)) {
+                if !QuadraticTriangle::is_positive(&nodes.map(|v| x[v as usize])) {
+                    let problem = bent(k, &[0, 1, 2].map(|a| nodes[a] - first), "at the start");
+                    return Err(BuildError::Body { body: name(), problem });
                 }
                 continue;
             }

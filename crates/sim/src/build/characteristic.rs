@@ -2,7 +2,7 @@
 
 use crate::characteristic::CharacteristicNorm;
 use crate::model::Model;
-use standoff_geometry::quadratic::PARTS;
+use standoff_geometry::quadratic::{PARTS, four_triangles};
 use standoff_linalg::Vec3;
 use std::f64::consts::PI;
 
@@ -85,6 +85,15 @@ fn add_plane(model: &Model, sums: &mut Sums) {
     let elements = model.solids.plane.elements.iter();
     let measures: Vec<[f64; 2]> = elements.map(|e| [e.rest_stiffness(), 1.0]).collect();
     add_triangles(model.solids.plane.vertices(), &measures, &model.rest, sums);
+    // a quadratic one counts as four linear ones
+    let quadratic = &model.solids.quadratic_triangles;
+    let (mut triangles, mut measures) = (Vec::new(), Vec::new());
+    for (nodes, element) in quadratic.vertices().iter().zip(&quadratic.elements) {
+        let rest = nodes.map(|v| model.rest[v as usize]);
+        triangles.extend(four_triangles(*nodes));
+        measures.extend([[element.lame().rest_stiffness(), element.depth(&rest)]; 4]);
+    }
+    add_triangles(&triangles, &measures, &model.rest, sums);
 }
 
 fn add_shells(model: &Model, sums: &mut Sums) {

@@ -15,9 +15,9 @@ use crate::loads::{Force, Loads, Pressure};
 use crate::tie::Tie;
 use crate::unknowns::VertexMap;
 use standoff_geometry::distance::{point_edge, point_triangle};
-use standoff_geometry::{quadratic, topology};
+use standoff_geometry::quadratic;
 use standoff_linalg::Vec3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What loads are built on.
 pub(crate) struct LoadedBodies<'a> {
@@ -81,8 +81,8 @@ pub fn check(definition: &Definition) -> Result<(), BuildError> {
                 body.surface.as_ref().map(|s| s.triangles.to_vec()).unwrap_or_default()
             }
             BodyKind::Rod { .. } | BodyKind::Particles { .. } => Vec::new(),
-            BodyKind::PlaneStrain { triangles, .. } => {
-                let own = topology::boundary_edges(triangles).unwrap_or_default();
+            BodyKind::PlaneStrain { triangles, middles, .. } => {
+                let own = quadratic::outline(triangles, middles).unwrap_or_default();
                 outline.extend(own.iter().map(shift));
                 Vec::new()
             }
@@ -151,7 +151,8 @@ pub(crate) fn loads(
                 (force.clone(), whole, on, parts)
             }
             Load::Pressure(p) => {
-                loads.pressures.push(pressure(k, f, body, p, &vertices, scene)?);
+                let kind = &definition.bodies[f.body].kind;
+                loads.pressures.push(pressure(k, f, (body, kind), p, &vertices, scene)?);
                 continue;
             }
         };
@@ -220,7 +221,7 @@ fn on_carriers(vertices: Vec<u32>, scene: &LoadedBodies<'_>) -> (Vec<u32>, Vec<f
 fn pressure(
     index: usize,
     f: &ForceDef,
-    body: &Body,
+    (body, kind): (&Body, &BodyKind),
     p: &Expression,
     vertices: &[u32],
     scene: &LoadedBodies<'_>,
@@ -235,8 +236,20 @@ fn pressure(
     let patch = match (triangles.is_empty(), edges.is_empty()) {
         (false, _) if body.quadratic => Patch::curved(triangles),
         (false, _) => Patch::new(triangles),
-        (true, false) if scene.axis => Patch::of_rings(edges, scene.start),
-        (true, false) => Patch::of_edges(edges),
+        (true, false) => {
+            let patch = match scene.axis {
+                true => Patch::of_rings(edges, scene.start),
+                false => Patch::of_edges(edges),
+            };
+            let first = body.vertices.start as u32;
+            match kind {
+                BodyKind::PlaneStrain { middles, .. } => {
+                    let middles: HashSet<u32> = middles.iter().flatten().copied().collect();
+                    patch.with_curved_edges(|v| middles.contains(&(v - first)))
+                }
+                _ => patch,
+            }
+        }
         (true, true) => {
             return fail(format!(
                 "'{}' selects no surface triangle; a triangle counts where all its corners are \

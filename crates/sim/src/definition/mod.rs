@@ -203,6 +203,8 @@ pub enum BodyKind {
     PlaneStrain {
         /// Vertex indices of each triangle within the body (`#F×3`), counter-clockwise.
         triangles: Vec<[u32; 3]>,
+        /// The nodes in the middles of the edges of each triangle (`#F×3`), as those of tetrahedra.
+        middles: Vec<[u32; 3]>,
         /// Mass density, kg/m³.
         density: f64,
         /// Constitutive law.

@@ -80,7 +80,7 @@ impl BodyDef {
     pub fn solid(&self) -> Option<(Substance<'_>, usize)> {
         let (density, material, count) = match &self.kind {
             BodyKind::Volume { tets, density, material, .. } => (density, material, tets.len()),
-            BodyKind::PlaneStrain { triangles, density, material } => {
+            BodyKind::PlaneStrain { triangles, density, material, .. } => {
                 (density, material, triangles.len())
             }
             _ => return None,

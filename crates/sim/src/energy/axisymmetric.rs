@@ -18,14 +18,16 @@ use standoff_linalg::{M3, Mat3, Svd, V3, Vec3, svd3};
 use std::f64::consts::TAU;
 use std::fmt::Debug;
 
-/// The point of a triangle at which its energy density is evaluated.
+/// A point of a triangle with N vertices at which its energy density is evaluated: F = Σ xₐ ∇Nₐᵀ + e₃ Σ (xₐ·e₁) kₐᵀ + `across`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RingPoint {
+pub struct RingPoint<const N: usize = 3> {
     /// Gradients of the shape functions at rest, 1/m.
-    gradients: [Vec3; 3],
-    /// kₐ: what the radius of each corner adds to the last row of F, 1/m.
-    hoop: [Vec3; 3],
-    /// Rest volume of the ring, 2π R A, m³.
+    pub(super) gradients: [Vec3; N],
+    /// kₐ: what the radius of each vertex adds to the last row of F, 1/m; 0 under plane strain.
+    pub(super) hoop: [Vec3; N],
+    /// What F has beside positions: e₃ e₃ᵀ under plane strain, 0 of a ring.
+    pub(super) across: Mat3,
+    /// Rest volume of the ring that the point stands for, m³, or under plane strain its area, m².
     pub volume: f64,
 }
 
@@ -45,16 +47,21 @@ impl RingPoint {
         let g2 = Vec3::new(-a.y / det, a.x / det, 0.0);
         let hoop = Vec3::z() / (3.0 * radius);
         let volume = TAU * radius * 0.5 * det;
-        Some(Self { gradients: [-(g1 + g2), g1, g2], hoop: [hoop; 3], volume })
+        let gradients = [-(g1 + g2), g1, g2];
+        Some(Self { gradients, hoop: [hoop; 3], across: Mat3::zeros(), volume })
     }
+}
 
-    /// F at positions `x` of the corners.
+impl<const N: usize> RingPoint<N> {
+    /// F at positions `x` of the vertices.
     #[inline]
-    pub fn deformation_gradient(&self, x: &[Vec3; 3]) -> Mat3 {
-        // the gradients sum to zero
-        let mut f = (x[1] - x[0]) * self.gradients[1].transpose();
-        f += (x[2] - x[0]) * self.gradients[2].transpose();
-        let last: Vec3 = (0..3).map(|a| self.hoop[a] * x[a].x).sum();
+    pub fn deformation_gradient(&self, x: &[Vec3; N]) -> Mat3 {
+        let mut f = self.across;
+        for a in 1..N {
+            // the gradients sum to zero
+            f += (x[a] - x[0]) * self.gradients[a].transpose();
+        }
+        let last: Vec3 = (0..N).map(|a| self.hoop[a] * x[a].x).sum();
         for c in 0..3 {
             f[(2, c)] += last[c];
         }
@@ -62,9 +69,9 @@ impl RingPoint {
     }
 
     /// The same point without what radii add, and kₐ.
-    pub fn parts(&self) -> (Point<3>, [Vec3; 3]) {
-        let Self { gradients, hoop, volume } = self.clone();
-        (Point { gradients, across: Mat3::zeros(), volume }, hoop)
+    pub fn parts(&self) -> (Point<N>, [Vec3; N]) {
+        let Self { gradients, hoop, across, volume } = self.clone();
+        (Point { gradients, across, volume }, hoop)
     }
 
     /// The point of what is `g` times as long without stress.
@@ -72,6 +79,7 @@ impl RingPoint {
         Self {
             gradients: self.gradients.map(|a| a / g),
             hoop: self.hoop.map(|k| k / g),
+            across: self.across / g,
             volume: self.volume * g.powi(3),
         }
     }
@@ -81,12 +89,13 @@ impl RingPoint {
         Self {
             gradients: self.gradients.map(|g| inverse.tr_mul(&g)),
             hoop: self.hoop.map(|k| inverse.tr_mul(&k)),
+            across: self.across * inverse,
             volume: self.volume,
         }
     }
 
-    /// The derivative of V W by the corners, with P = ∂W/∂F.
-    fn pulled(&self, p: &Mat3) -> [Vec3; 3] {
+    /// The derivative of V W by the vertices, with P = ∂W/∂F.
+    pub(super) fn pulled(&self, p: &Mat3) -> [Vec3; N] {
         std::array::from_fn(|a| {
             let mut g = p * self.gradients[a];
             g.x += (p * self.hoop[a]).z;
@@ -96,28 +105,35 @@ impl RingPoint {
         })
     }
 
-    /// The second derivative of V W by the corners, with ∂²W/∂F² in the basis of the singular vectors of F.
-    fn second_derivative(&self, svd: &Svd<f64>, principal: &PrincipalHessian) -> Hessian<3> {
+    /// The second derivative of V W by the vertices, with ∂²W/∂F² in the basis of the singular vectors of F.
+    fn second_derivative(&self, svd: &Svd<f64>, principal: &PrincipalHessian) -> Hessian<N> {
         let form = principal.form(self.volume);
-        let vt = svd.v.transpose();
-        let [g, k] = [&self.gradients, &self.hoop].map(|v| v.map(|v| &vt * &V3::from(&v)));
-        let block = |a: &V3<f64>, b: &V3<f64>| -> Mat3 {
-            (&(&svd.u * &form.block(a, b)) * &svd.u.transpose()).into()
-        };
-        let mut h = [[Mat3::zeros(); 3]; 3];
-        for a in 0..3 {
-            for b in a..3 {
-                let mut m = block(&g[a], &g[b]);
-                let (across, along) = (block(&k[a], &g[b]), block(&g[a], &k[b]));
-                for i in 0..2 {
-                    m[(0, i)] += across[(2, i)];
-                    m[(i, 0)] += along[(i, 2)];
+        let rows = svd.v.transpose();
+        // ∂²(V W)/∂(F e_p)∂(F e_q); all but the last row and column of F is in the plane, whatever has flowed
+        let whole: [[Mat3; 3]; 3] = std::array::from_fn(|p| {
+            std::array::from_fn(|q| {
+                (&(&svd.u * &form.block(&rows[p], &rows[q])) * &svd.u.transpose()).into()
+            })
+        });
+        let mut h = [[Mat3::zeros(); N]; N];
+        for a in 0..N {
+            for b in a..N {
+                let (ga, gb) = (&self.gradients[a], &self.gradients[b]);
+                let (ka, kb) = (self.hoop[a].z, self.hoop[b].z);
+                let mut m = Mat3::zeros();
+                for p in 0..2 {
+                    for q in 0..2 {
+                        let part = ga[p] * gb[q];
+                        for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 2)] {
+                            m[(i, j)] += part * whole[p][q][(i, j)];
+                        }
+                    }
+                    for i in 0..2 {
+                        m[(0, i)] += ka * gb[p] * whole[2][p][(2, i)];
+                        m[(i, 0)] += ga[p] * kb * whole[p][2][(i, 2)];
+                    }
                 }
-                m[(0, 0)] += block(&k[a], &k[b])[(2, 2)];
-                // motions along z are none of these
-                for i in 0..2 {
-                    (m[(2, i)], m[(i, 2)]) = (0.0, 0.0);
-                }
+                m[(0, 0)] += ka * kb * whole[2][2][(2, 2)];
                 h[a][b] = m;
                 h[b][a] = m.transpose();
             }
@@ -125,6 +141,17 @@ impl RingPoint {
         h
     }
 
+    /// Puts the stiffness against antiplane shear `mu` (Pa) in the place of what motions along z have of [`Self::second_derivative`].
+    fn set_antiplane(&self, mu: f64, h: &mut Hessian<N>) {
+        for (row, a) in h.iter_mut().zip(&self.gradients) {
+            for (block, b) in row.iter_mut().zip(&self.gradients) {
+                block[(2, 2)] = self.volume * mu * a.dot(b);
+            }
+        }
+    }
+}
+
+impl RingPoint {
     /// The largest α ≤ 1 such that the triangle keeps 20 % of its area, and every corner 20 % of its radius, all along `x` + [0, α] `dx`.
     fn max_step(x: &[Vec3; 3], dx: &[Vec3; 3]) -> f64 {
         let (top, still) = (x[0] + Vec3::z(), dx[0]);
@@ -162,58 +189,63 @@ pub trait RingDensity: Debug + Clone + Send + Sync {
     }
 }
 
-/// An energy of a triangle.
+/// An energy at a point of a triangle.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AtRing<D> {
+pub struct AtRing<D, const N: usize = 3> {
     /// Where it is evaluated.
-    pub point: RingPoint,
+    pub point: RingPoint<N>,
     /// What is evaluated.
     pub density: D,
 }
 
-impl<D: RingDensity> AtRing<D> {
-    fn second_derivative(&self, x: &[Vec3; 3], project: bool) -> Hessian<3> {
-        let svd = Svd::from(&svd3(&self.point.deformation_gradient(x)));
-        let mut principal = self.density.principal_hessian(&svd.sigma);
+impl<const N: usize> RingPoint<N> {
+    /// The second derivative of V W by the vertices, projected or not.
+    pub(super) fn hessian(
+        &self,
+        density: &impl RingDensity,
+        x: &[Vec3; N],
+        project: bool,
+    ) -> Hessian<N> {
+        let svd = Svd::from(&svd3(&self.deformation_gradient(x)));
+        let mut principal = density.principal_hessian(&svd.sigma);
         principal.project_psd(project);
-        let mut h = self.point.second_derivative(&svd, &principal);
-        if let Some(mu) = self.density.antiplane() {
-            let g = &self.point.gradients;
-            for a in 0..3 {
-                for b in 0..3 {
-                    h[a][b][(2, 2)] = self.point.volume * mu * g[a].dot(&g[b]);
-                }
-            }
+        let mut h = self.second_derivative(&svd, &principal);
+        if let Some(mu) = density.antiplane() {
+            self.set_antiplane(mu, &mut h);
         }
         h
     }
 }
 
-impl<D: RingDensity> Element<3> for AtRing<D> {
+impl<D: RingDensity, const N: usize> Element<N> for AtRing<D, N> {
     const NAME: &'static str = D::NAME;
     const ROLE: Role = D::ROLE;
     const KEY: Option<&'static str> = Some("material.young_modulus");
     // a ring that is moved outwards is stretched
     const TRANSLATION_INVARIANT: bool = false;
 
-    fn value(&self, x: &[Vec3; 3]) -> f64 {
+    fn value(&self, x: &[Vec3; N]) -> f64 {
         self.point.volume * self.density.psi(&self.point.deformation_gradient(x))
     }
 
-    fn gradient(&self, x: &[Vec3; 3]) -> [Vec3; 3] {
+    fn gradient(&self, x: &[Vec3; N]) -> [Vec3; N] {
         self.point.pulled(&self.density.pk1(&self.point.deformation_gradient(x)))
     }
 
-    fn hessian_psd(&self, x: &[Vec3; 3]) -> Hessian<3> {
-        self.second_derivative(x, true)
+    fn hessian_psd(&self, x: &[Vec3; N]) -> Hessian<N> {
+        self.point.hessian(&self.density, x, true)
     }
 
-    fn hessian(&self, x: &[Vec3; 3]) -> Hessian<3> {
-        self.second_derivative(x, false)
+    fn hessian(&self, x: &[Vec3; N]) -> Hessian<N> {
+        self.point.hessian(&self.density, x, false)
     }
 
-    fn max_step(&self, x: &[Vec3; 3], dx: &[Vec3; 3]) -> f64 {
-        if D::BOUNDS { RingPoint::max_step(x, dx) } else { 1.0 }
+    /// The bound of the triangle; one of more than three vertices has several points, and bounds steps by itself.
+    fn max_step(&self, x: &[Vec3; N], dx: &[Vec3; N]) -> f64 {
+        match (x[..].try_into(), dx[..].try_into()) {
+            (Ok(x), Ok(dx)) if D::BOUNDS => RingPoint::max_step(x, dx),
+            _ => 1.0,
+        }
     }
 
     fn without_limits(&self) -> Option<Self> {
@@ -224,10 +256,10 @@ impl<D: RingDensity> Element<3> for AtRing<D> {
 /// The elasticity of a solid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Elasticity {
-    lame: Lame,
-    law: Law,
+    pub(super) lame: Lame,
+    pub(super) law: Law,
     /// Whether the law is given a barrier against inversion, where it has none by itself.
-    guarded: bool,
+    pub(super) guarded: bool,
 }
 
 impl RingDensity for Elasticity {

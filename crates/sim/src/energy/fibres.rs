@@ -12,6 +12,7 @@ use super::solids::Solids;
 use super::term::{Role, Term};
 use crate::material::fibres::FibreLaw;
 pub use build::{Family, NoDirection, fibres};
+use standoff_geometry::quadratic::TRIANGLE_NODES;
 use standoff_linalg::{Mat3, Vec3};
 
 /// A bit of a fibre: F a of a point as a function of the N vertices of its element.
@@ -186,6 +187,7 @@ pub struct Fibres {
     tets: Elements<Fibre<4>, 4>,
     triangles: Elements<Fibre<3>, 3>,
     quadratic: Elements<Fibre<NODES>, NODES>,
+    quadratic_triangles: Elements<Fibre<TRIANGLE_NODES>, TRIANGLE_NODES>,
 }
 
 /// Those that draw themselves together.
@@ -194,6 +196,7 @@ pub struct Muscles {
     tets: Elements<Muscle<4>, 4>,
     triangles: Elements<Muscle<3>, 3>,
     quadratic: Elements<Muscle<NODES>, NODES>,
+    quadratic_triangles: Elements<Muscle<TRIANGLE_NODES>, TRIANGLE_NODES>,
 }
 
 /// A term that has summands.
@@ -204,8 +207,9 @@ fn some<E: Element<N>, const N: usize>(of: &Elements<E, N>) -> Option<&dyn Term>
 impl Fibres {
     /// The energies, in the order of their sums.
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
-        let all = [some(&self.tets), some(&self.triangles), some(&self.quadratic)];
-        all.into_iter().flatten()
+        let linear = [some(&self.tets), some(&self.triangles)];
+        let quadratic = [some(&self.quadratic), some(&self.quadratic_triangles)];
+        linear.into_iter().chain(quadratic).flatten()
     }
 
     /// Those that have one of the `wanted` vertices (`#V`).
@@ -214,6 +218,7 @@ impl Fibres {
             tets: self.tets.touching(wanted),
             triangles: self.triangles.touching(wanted),
             quadratic: self.quadratic.touching(wanted),
+            quadratic_triangles: self.quadratic_triangles.touching(wanted),
         }
     }
 
@@ -224,6 +229,7 @@ impl Fibres {
             tets: grown_fibres(&self.tets, &g),
             triangles: grown_fibres(&self.triangles, &g),
             quadratic: grown_fibres(&self.quadratic, &g),
+            quadratic_triangles: grown_fibres(&self.quadratic_triangles, &g),
         }
     }
 
@@ -241,9 +247,11 @@ impl Fibres {
         stresses_of(&self.tets, x, &mut add);
         stresses_of(&self.triangles, x, &mut add);
         stresses_of(&self.quadratic, x, &mut add);
+        stresses_of(&self.quadratic_triangles, x, &mut add);
         tensions_of(&muscles.tets, x, &mut add);
         tensions_of(&muscles.triangles, x, &mut add);
         tensions_of(&muscles.quadratic, x, &mut add);
+        tensions_of(&muscles.quadratic_triangles, x, &mut add);
     }
 }
 
@@ -278,8 +286,9 @@ fn tensions_of<const N: usize>(
 impl Muscles {
     /// The energies, in the order of their sums.
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
-        let all = [some(&self.tets), some(&self.triangles), some(&self.quadratic)];
-        all.into_iter().flatten()
+        let linear = [some(&self.tets), some(&self.triangles)];
+        let quadratic = [some(&self.quadratic), some(&self.quadratic_triangles)];
+        linear.into_iter().chain(quadratic).flatten()
     }
 
     /// The fibres of solids whose element e is `g(e)` times as long without stress.
@@ -289,6 +298,7 @@ impl Muscles {
             tets: grown_muscles(&self.tets, &g),
             triangles: grown_muscles(&self.triangles, &g),
             quadratic: grown_muscles(&self.quadratic, &g),
+            quadratic_triangles: grown_muscles(&self.quadratic_triangles, &g),
         }
     }
 
@@ -299,6 +309,7 @@ impl Muscles {
             tets: with_tensions(&self.tets, tensions),
             triangles: with_tensions(&self.triangles, tensions),
             quadratic: with_tensions(&self.quadratic, tensions),
+            quadratic_triangles: with_tensions(&self.quadratic_triangles, tensions),
         }
     }
 }

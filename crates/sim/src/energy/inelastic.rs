@@ -12,6 +12,7 @@ use super::element::{Element, Elements};
 use super::plane_strain::PlaneStrain;
 use super::point::Point;
 use super::quadratic_tet::{NODES, QuadraticTet};
+use super::quadratic_triangle::QuadraticTriangle;
 use super::solids::Solids;
 use super::term::Term;
 use super::tet::Tet;
@@ -20,6 +21,7 @@ use crate::material::inelastic::{
 };
 pub use in_step::InStep;
 use rayon::prelude::*;
+use standoff_geometry::quadratic::TRIANGLE_NODES;
 use standoff_linalg::{Mat3, Svd, V3, Vec3, svd3};
 
 /// Its row in reports.
@@ -91,10 +93,10 @@ impl<const N: usize> AtPoint<N> for Point<N> {
     }
 }
 
-impl AtPoint<3> for RingPoint {
-    type InStep = AtRing<Response>;
+impl<const N: usize> AtPoint<N> for RingPoint<N> {
+    type InStep = AtRing<Response, N>;
 
-    fn deformation_gradient(&self, x: &[Vec3; 3]) -> Mat3 {
+    fn deformation_gradient(&self, x: &[Vec3; N]) -> Mat3 {
         self.deformation_gradient(x)
     }
 
@@ -106,7 +108,7 @@ impl AtPoint<3> for RingPoint {
         self.grown(g)
     }
 
-    fn in_step(&self, inverse: &Mat3, response: Response) -> AtRing<Response> {
+    fn in_step(&self, inverse: &Mat3, response: Response) -> AtRing<Response, N> {
         AtRing { point: self.behind(inverse), density: response }
     }
 }
@@ -211,6 +213,7 @@ pub struct Inelastic {
     plane: Branches<3>,
     rings: Branches<3, RingPoint>,
     quadratic: Branches<NODES>,
+    quadratic_triangles: Branches<TRIANGLE_NODES, RingPoint<TRIANGLE_NODES>>,
 }
 
 /// Their energies in one step.
@@ -220,17 +223,20 @@ pub struct InelasticStep {
     plane: Elements<InStep<3>, 3>,
     rings: Elements<AtRing<Response>, 3>,
     quadratic: Elements<InStep<NODES>, NODES>,
+    quadratic_triangles: Elements<AtRing<Response, TRIANGLE_NODES>, TRIANGLE_NODES>,
 }
 
 impl InelasticStep {
     /// The energies, in the order of their sums.
     pub fn terms(&self) -> impl Iterator<Item = &dyn Term> {
-        let Self { tets, plane, rings, quadratic } = self;
+        let Self { tets, plane, rings, quadratic, quadratic_triangles } = self;
         let tets = (!tets.is_empty()).then_some(tets as &dyn Term);
         let plane = (!plane.is_empty()).then_some(plane as &dyn Term);
         let rings = (!rings.is_empty()).then_some(rings as &dyn Term);
         let quadratic = (!quadratic.is_empty()).then_some(quadratic as &dyn Term);
-        tets.into_iter().chain(plane).chain(rings).chain(quadratic)
+        let triangles = quadratic_triangles;
+        let triangles = (!triangles.is_empty()).then_some(triangles as &dyn Term);
+        tets.into_iter().chain(plane).chain(rings).chain(quadratic).chain(triangles)
     }
 
     /// Those that have one of the `wanted` vertices (`#V`).
@@ -240,6 +246,7 @@ impl InelasticStep {
             plane: self.plane.touching(wanted),
             rings: self.rings.touching(wanted),
             quadratic: self.quadratic.touching(wanted),
+            quadratic_triangles: self.quadratic_triangles.touching(wanted),
         }
     }
 }
@@ -316,6 +323,7 @@ impl Inelastic {
             plane: self.plane.grown(&g),
             rings: self.rings.grown(&g),
             quadratic: self.quadratic.grown(&g),
+            quadratic_triangles: self.quadratic_triangles.grown(&g),
         }
     }
 
@@ -325,30 +333,38 @@ impl Inelastic {
         vertex_count: usize,
         of: impl Fn(usize) -> &'a [Inelasticity],
     ) -> Self {
-        let (tets, plane, rings) = (solids.tets.len(), solids.plane.len(), solids.rings.len());
+        let [_, plane, rings, quadratic, triangles] = solids.firsts();
         Self {
             tets: branches(&solids.tets, 0, vertex_count, &of, |t: &Tet| {
                 (vec![t.point()], t.lame().mu)
             }),
-            plane: branches(&solids.plane, tets, vertex_count, &of, |t: &PlaneStrain| {
+            plane: branches(&solids.plane, plane, vertex_count, &of, |t: &PlaneStrain| {
                 (vec![t.point()], t.lame().mu)
             }),
-            rings: branches(&solids.rings, tets + plane, vertex_count, &of, |t: &Axisymmetric| {
+            rings: branches(&solids.rings, rings, vertex_count, &of, |t: &Axisymmetric| {
                 (vec![t.point.clone()], t.lame().mu)
             }),
             quadratic: branches(
                 &solids.quadratic,
-                tets + plane + rings,
+                quadratic,
                 vertex_count,
                 &of,
                 |t: &QuadraticTet| (t.points().into(), t.lame().mu),
+            ),
+            quadratic_triangles: branches(
+                &solids.quadratic_triangles,
+                triangles,
+                vertex_count,
+                &of,
+                |t: &QuadraticTriangle| (t.points().into(), t.lame().mu),
             ),
         }
     }
 
     /// Number of internal variables.
     pub fn len(&self) -> usize {
-        self.tets.len() + self.plane.len() + self.rings.len() + self.quadratic.len()
+        let linear = self.tets.len() + self.plane.len() + self.rings.len();
+        linear + self.quadratic.len() + self.quadratic_triangles.len()
     }
 
     /// Whether nothing flows.
@@ -362,45 +378,50 @@ impl Inelastic {
             || self.plane.yield_somewhere()
             || self.rings.yield_somewhere()
             || self.quadratic.yield_somewhere()
+            || self.quadratic_triangles.yield_somewhere()
     }
 
     /// The internal variables of each kind.
-    fn split<'i>(&self, internal: &'i [Internal]) -> [&'i [Internal]; 4] {
+    fn split<'i>(&self, internal: &'i [Internal]) -> [&'i [Internal]; 5] {
         let (tets, others) = internal.split_at(self.tets.len());
         let (plane, others) = others.split_at(self.plane.len());
-        let (rings, quadratic) = others.split_at(self.rings.len());
-        [tets, plane, rings, quadratic]
+        let (rings, others) = others.split_at(self.rings.len());
+        let (quadratic, triangles) = others.split_at(self.quadratic.len());
+        [tets, plane, rings, quadratic, triangles]
     }
 
     /// The energies of a step of `h` seconds from `x` with these internal variables; with h = 0 those of that instant.
     pub fn in_step(&self, internal: &[Internal], x: &[Vec3], h: f64) -> InelasticStep {
-        let [tets, plane, rings, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic, triangles] = self.split(internal);
         InelasticStep {
             tets: self.tets.in_step(tets, x, h),
             plane: self.plane.in_step(plane, x, h),
             rings: self.rings.in_step(rings, x, h),
             quadratic: self.quadratic.in_step(quadratic, x, h),
+            quadratic_triangles: self.quadratic_triangles.in_step(triangles, x, h),
         }
     }
 
     /// The internal variables after a step of `h` seconds between these positions, and the heat in it, J.
     pub fn after(&self, internal: &[Internal], x: [&[Vec3]; 2], h: f64) -> (Vec<Internal>, f64) {
-        let [tets, plane, rings, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic, triangles] = self.split(internal);
         let mut all = self.tets.after(tets, x, h);
         all.extend(self.plane.after(plane, x, h));
         all.extend(self.rings.after(rings, x, h));
         all.extend(self.quadratic.after(quadratic, x, h));
+        all.extend(self.quadratic_triangles.after(triangles, x, h));
         let heat = all.iter().map(|(_, heat)| heat).sum();
         (all.into_iter().map(|(internal, _)| internal).collect(), heat)
     }
 
     /// The elastic energy of what flows, J.
     pub fn energy(&self, internal: &[Internal], x: &[Vec3]) -> f64 {
-        let [tets, plane, rings, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic, triangles] = self.split(internal);
         self.tets.energy(tets, x)
             + self.plane.energy(plane, x)
             + self.rings.energy(rings, x)
             + self.quadratic.energy(quadratic, x)
+            + self.quadratic_triangles.energy(triangles, x)
     }
 
     /// Adds the Cauchy stress of what flows, Pa, to that at each point of `solids`.
@@ -411,21 +432,23 @@ impl Inelastic {
         solids: &Solids,
         out: &mut [Mat3],
     ) {
-        let [tets, plane, rings, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic, triangles] = self.split(internal);
         self.tets.add_stresses(tets, x, solids, out);
         self.plane.add_stresses(plane, x, solids, out);
         self.rings.add_stresses(rings, x, solids, out);
         self.quadratic.add_stresses(quadratic, x, solids, out);
+        self.quadratic_triangles.add_stresses(triangles, x, solids, out);
     }
 
     /// The equivalent plastic strain of each element of solids, the mean of a quadratic one.
     pub fn plastic_strains(&self, internal: &[Internal], volumes: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; volumes.len()];
-        let [tets, plane, rings, quadratic] = self.split(internal);
+        let [tets, plane, rings, quadratic, triangles] = self.split(internal);
         self.tets.add_plastic_strains(tets, volumes, &mut out);
         self.plane.add_plastic_strains(plane, volumes, &mut out);
         self.rings.add_plastic_strains(rings, volumes, &mut out);
         self.quadratic.add_plastic_strains(quadratic, volumes, &mut out);
+        self.quadratic_triangles.add_plastic_strains(triangles, volumes, &mut out);
         out
     }
 }

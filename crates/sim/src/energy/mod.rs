@@ -19,6 +19,7 @@ mod point;
 pub mod pressure;
 mod projection;
 pub mod quadratic_tet;
+pub mod quadratic_triangle;
 pub mod rod_joint;
 pub mod segment;
 pub mod shape_operator;

@@ -36,6 +36,8 @@ pub struct Patch {
     pub faces: Vec<[u32; 6]>,
     /// In two dimensions edges, with the inside on the left.
     pub edges: Vec<[u32; 2]>,
+    /// In two dimensions edges of quadratic elements, with the inside on the left: both ends and the node between.
+    pub curved_edges: Vec<[u32; 3]>,
     /// Whether the edges are those of rings about the axis y.
     pub ring: bool,
     /// Whether every edge joins two triangles, or every vertex two edges.
@@ -83,10 +85,32 @@ impl Patch {
         Self { closed: ends(0) == ends(1), ring: true, edges, ..Self::default() }
     }
 
+    /// The patch of an outline of quadratic elements, from the segments between the nodes of their edges, of which two stand one after the other. Of an
+    /// edge that is not there as a whole the segments stay. `is_middle` says which vertices are between two others.
+    #[must_use]
+    pub fn with_curved_edges(mut self, is_middle: impl Fn(u32) -> bool) -> Self {
+        let mut left = Vec::new();
+        let mut rest = self.edges.as_slice();
+        while let Some((first, after)) = rest.split_first() {
+            match after.first() {
+                Some(second) if first[1] == second[0] && is_middle(first[1]) => {
+                    self.curved_edges.push([first[0], second[1], first[1]]);
+                    rest = &after[1..];
+                }
+                _ => {
+                    left.push(*first);
+                    rest = after;
+                }
+            }
+        }
+        Self { edges: left, ..self }
+    }
+
     /// A vertex of the patch.
     fn some_vertex(&self) -> Option<u32> {
         let triangle = self.triangles.first().map(|t| t[0]);
-        triangle.or(self.faces.first().map(|f| f[0])).or(self.edges.first().map(|e| e[0]))
+        let edge = self.edges.first().map(|e| e[0]).or(self.curved_edges.first().map(|e| e[0]));
+        triangle.or(self.faces.first().map(|f| f[0])).or(edge)
     }
 
     /// The signed volume V between the patch and the point `o`, m³.
@@ -108,9 +132,22 @@ impl Patch {
             let [a, b] = [a, b].map(|x| x - o);
             0.5 * (a.x * b.y - a.y * b.x)
         };
+        let bent = |e: &[u32; 3]| {
+            let x = e.map(|v| x[v as usize]);
+            let part = |at: &EdgePoint| {
+                let (p, n) = (at.position(&x), at.normal(&x));
+                match self.ring {
+                    // V = ∫ π r² dy
+                    true => PI * p.x * p.x * n.x,
+                    false => 0.5 * (p - o).dot(&n),
+                }
+            };
+            EDGE_POINTS.iter().map(part).sum::<f64>()
+        };
         self.triangles.iter().map(triple).sum::<f64>()
             + self.faces.iter().map(curved).sum::<f64>()
             + self.edges.iter().map(double).sum::<f64>()
+            + self.curved_edges.iter().map(bent).sum::<f64>()
     }
 
     /// Adds `factor` ∫ Nₐ n dA (m² times the factor) to `out` (`#V`), for a closed patch `factor` ∂V/∂x.
@@ -142,6 +179,14 @@ impl Patch {
                 false => [0.5; 2],
             };
             e.iter().zip(parts).for_each(|(&v, part)| add(v, part * normal));
+        }
+        for e in &self.curved_edges {
+            let x = e.map(|v| x[v as usize]);
+            for at in EDGE_POINTS.iter() {
+                let depth = if self.ring { 2.0 * PI * at.position(&x).x } else { 1.0 };
+                let normal = factor * depth * at.normal(&x);
+                e.iter().zip(at.shape).for_each(|(&v, n)| add(v, n * normal));
+            }
         }
     }
 
@@ -211,6 +256,39 @@ impl FacePoint {
     fn normal(&self, x: &[Vec3; 6]) -> Vec3 {
         let [u, v] = self.slopes.map(|s| x.iter().zip(s).map(|(x, n)| n * x).sum::<Vec3>());
         self.weight * u.cross(&v)
+    }
+}
+
+/// A point of integration along an edge of a quadratic element in the plane: the sum over three of them is exact for polynomials of degree five, and so
+/// for the volume within the ring of an edge.
+struct EdgePoint {
+    /// The shape functions of both ends and of the node between.
+    shape: [f64; 3],
+    /// Their derivatives along the edge, whose coordinate is from 0 to 1.
+    slopes: [f64; 3],
+    weight: f64,
+}
+
+static EDGE_POINTS: LazyLock<[EdgePoint; 3]> = LazyLock::new(|| {
+    let far = 0.5 * 0.6_f64.sqrt();
+    [(0.5 - far, 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + far, 5.0 / 18.0)].map(|(t, weight)| {
+        EdgePoint {
+            shape: [(1.0 - t) * (1.0 - 2.0 * t), t * (2.0 * t - 1.0), 4.0 * t * (1.0 - t)],
+            slopes: [4.0 * t - 3.0, 4.0 * t - 1.0, 4.0 - 8.0 * t],
+            weight,
+        }
+    })
+});
+
+impl EdgePoint {
+    fn position(&self, x: &[Vec3; 3]) -> Vec3 {
+        x.iter().zip(self.shape).map(|(x, n)| n * x).sum()
+    }
+
+    /// n ds with the weight of this point.
+    fn normal(&self, x: &[Vec3; 3]) -> Vec3 {
+        let along: Vec3 = x.iter().zip(self.slopes).map(|(x, n)| n * x).sum();
+        self.weight * Vec3::new(along.y, -along.x, 0.0)
     }
 }
 

@@ -1,13 +1,16 @@
-//! The elements of solids: tetrahedra, linear and quadratic ones, and in two dimensions triangles, under plane strain or of bodies of revolution.
+//! The elements of solids: tetrahedra, and in two dimensions triangles, under plane strain or of bodies of revolution; both linear and
+//! quadratic ones.
 
 use super::axisymmetric::{Axisymmetric, RingGuard};
 use super::element::{Element, Elements};
 use super::guard::Guard;
 use super::plane_strain::PlaneStrainTriangles;
-use super::quadratic_tet::{CoefficientGuard, NODES, POINTS, QuadraticTet, QuadraticTets};
+use super::quadratic_tet::{self, CoefficientGuard, QuadraticTet, QuadraticTets};
+use super::quadratic_triangle::{self, AreaGuard, QuadraticTriangle, QuadraticTriangles};
 use super::term::Term;
 use super::tet::ElasticTets;
 use rayon::prelude::*;
+use standoff_geometry::quadratic::TRIANGLE_NODES;
 use standoff_linalg::{Mat3, Vec3};
 use std::ops::Range;
 
@@ -22,6 +25,8 @@ pub struct Solids {
     pub rings: Elements<Axisymmetric, 3>,
     /// Quadratic tetrahedra of all volumes.
     pub quadratic: QuadraticTets,
+    /// Quadratic triangles of all solids in two dimensions.
+    pub quadratic_triangles: QuadraticTriangles,
 }
 
 /// Barriers against inversion.
@@ -30,7 +35,8 @@ pub struct Guards {
     tets: Elements<Guard<4>, 4>,
     plane: Elements<Guard<3>, 3>,
     rings: Elements<RingGuard, 3>,
-    quadratic: Elements<CoefficientGuard, NODES>,
+    quadratic: Elements<CoefficientGuard, { quadratic_tet::NODES }>,
+    quadratic_triangles: Elements<AreaGuard, TRIANGLE_NODES>,
 }
 
 impl Guards {
@@ -44,7 +50,9 @@ impl Guards {
         // they bound the step without a barrier, too
         let rings = (!self.rings.is_empty()).then_some(&self.rings as &dyn Term);
         let quadratic = quadratic.then_some(&self.quadratic as &dyn Term);
-        tets.into_iter().chain(plane).chain(rings).chain(quadratic)
+        let triangles = &self.quadratic_triangles;
+        let triangles = (!triangles.is_empty()).then_some(triangles as &dyn Term);
+        tets.into_iter().chain(plane).chain(rings).chain(quadratic).chain(triangles)
     }
 }
 
@@ -54,19 +62,22 @@ impl Solids {
         let plane = (!self.plane.is_empty()).then_some(&self.plane as &dyn Term);
         let rings = (!self.rings.is_empty()).then_some(&self.rings as &dyn Term);
         let quadratic = (!self.quadratic.is_empty()).then_some(&self.quadratic as &dyn Term);
-        std::iter::once(&self.tets as &dyn Term).chain(plane).chain(rings).chain(quadratic)
+        let triangles = &self.quadratic_triangles;
+        let triangles = (!triangles.is_empty()).then_some(triangles as &dyn Term);
+        let linear = std::iter::once(&self.tets as &dyn Term).chain(plane).chain(rings);
+        linear.chain(quadratic).chain(triangles)
     }
 
     /// The elements of what is `g(e)` times as long without stress.
     #[must_use]
     pub fn grown(&self, g: impl Fn(usize) -> f64) -> Self {
-        let (tets, plane) = (self.tets.len(), self.plane.len());
-        let rings = self.rings.len();
+        let [_, plane, rings, quadratic, triangles] = self.firsts();
         Self {
             tets: grown(&self.tets, |t, e| t.grown(g(e))),
-            plane: grown(&self.plane, |t, e| t.grown(g(tets + e))),
-            rings: grown(&self.rings, |t, e| t.grown(g(tets + plane + e))),
-            quadratic: grown(&self.quadratic, |t, e| t.grown(g(tets + plane + rings + e))),
+            plane: grown(&self.plane, |t, e| t.grown(g(plane + e))),
+            rings: grown(&self.rings, |t, e| t.grown(g(rings + e))),
+            quadratic: grown(&self.quadratic, |t, e| t.grown(g(quadratic + e))),
+            quadratic_triangles: grown(&self.quadratic_triangles, |t, e| t.grown(g(triangles + e))),
         }
     }
 
@@ -77,6 +88,7 @@ impl Solids {
             plane: self.plane.touching(wanted),
             rings: self.rings.touching(wanted),
             quadratic: self.quadratic.touching(wanted),
+            quadratic_triangles: self.quadratic_triangles.touching(wanted),
         }
     }
 
@@ -87,11 +99,14 @@ impl Solids {
         let quadratic = quadratic.map(QuadraticTet::with_inversion_barrier).collect();
         let rings = self.rings.elements.iter().cloned();
         let rings = rings.map(Axisymmetric::with_inversion_barrier).collect();
+        let triangles = self.quadratic_triangles.elements.iter().cloned();
+        let triangles = triangles.map(QuadraticTriangle::with_inversion_barrier).collect();
         Self {
             tets: tets.with_inversion_barrier(),
             plane: plane.with_inversion_barrier(),
             rings: self.rings.with(rings),
             quadratic: self.quadratic.with(quadratic),
+            quadratic_triangles: self.quadratic_triangles.with(triangles),
         }
     }
 
@@ -101,11 +116,13 @@ impl Solids {
         let plane = self.plane.elements.iter().map(|t| t.guard()).collect();
         let rings = self.rings.elements.iter().map(|t| t.guard()).collect();
         let quadratic = self.quadratic.elements.iter().map(|t| t.own_guard()).collect();
+        let triangles = self.quadratic_triangles.elements.iter().map(|t| t.own_guard()).collect();
         Guards {
             tets: self.tets.with(tets),
             plane: self.plane.with(plane),
             rings: self.rings.with(rings),
             quadratic: self.quadratic.with(quadratic),
+            quadratic_triangles: self.quadratic_triangles.with(triangles),
         }
     }
 
@@ -115,12 +132,25 @@ impl Solids {
         let plane = self.plane.elements.iter().map(|t| t.area());
         let rings = self.rings.elements.iter().map(|t| t.volume());
         let quadratic = self.quadratic.elements.iter().map(|t| t.volume());
-        tets.chain(plane).chain(rings).chain(quadratic).collect()
+        let triangles = self.quadratic_triangles.elements.iter().map(|t| t.volume());
+        tets.chain(plane).chain(rings).chain(quadratic).chain(triangles).collect()
     }
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.tets.len() + self.plane.len() + self.rings.len() + self.quadratic.len()
+        self.linear_count() + self.quadratic.len() + self.quadratic_triangles.len()
+    }
+
+    /// Number of linear elements, which come first.
+    pub fn linear_count(&self) -> usize {
+        self.tets.len() + self.plane.len() + self.rings.len()
+    }
+
+    /// Number of the first element of each kind.
+    pub fn firsts(&self) -> [usize; 5] {
+        let (plane, rings) = (self.tets.len(), self.tets.len() + self.plane.len());
+        let quadratic = self.linear_count();
+        [0, plane, rings, quadratic, quadratic + self.quadratic.len()]
     }
 
     /// Whether there are none.
@@ -130,12 +160,13 @@ impl Solids {
 
     /// Which element of which kind has a number.
     fn find(&self, e: usize) -> Found {
-        let (tets, plane, rings) = (self.tets.len(), self.plane.len(), self.rings.len());
+        let [_, plane, rings, quadratic, triangles] = self.firsts();
         match e {
-            _ if e < tets => Found::Tet(e),
-            _ if e < tets + plane => Found::Plane(e - tets),
-            _ if e < tets + plane + rings => Found::Ring(e - tets - plane),
-            _ => Found::Quadratic(e - tets - plane - rings),
+            _ if e < plane => Found::Tet(e),
+            _ if e < rings => Found::Plane(e - plane),
+            _ if e < quadratic => Found::Ring(e - rings),
+            _ if e < triangles => Found::Quadratic(e - quadratic),
+            _ => Found::QuadraticTriangle(e - triangles),
         }
     }
 
@@ -146,6 +177,7 @@ impl Solids {
             Found::Plane(t) => &self.plane.vertices()[t],
             Found::Ring(t) => &self.rings.vertices()[t],
             Found::Quadratic(t) => &self.quadratic.vertices()[t],
+            Found::QuadraticTriangle(t) => &self.quadratic_triangles.vertices()[t],
         }
     }
 
@@ -155,28 +187,42 @@ impl Solids {
             Found::Quadratic(t) => {
                 self.quadratic.elements[t].least_ratio(&self.quadratic.gather(t, x))
             }
+            Found::QuadraticTriangle(t) => {
+                let all = &self.quadratic_triangles;
+                all.elements[t].least_ratio(&all.gather(t, x))
+            }
             _ => self.deformation_gradient(e, x).determinant(),
         }
     }
 
     /// Deformation gradient F of an element, the mean of a quadratic one.
     pub fn deformation_gradient(&self, e: usize, x: &[Vec3]) -> Mat3 {
-        let Self { tets, plane, rings, quadratic } = self;
+        let Self { tets, plane, rings, quadratic, quadratic_triangles } = self;
         match self.find(e) {
             Found::Tet(t) => tets.elements[t].deformation_gradient(&tets.gather(t, x)),
             Found::Plane(t) => plane.elements[t].deformation_gradient(&plane.gather(t, x)),
             Found::Ring(t) => rings.elements[t].deformation_gradient(&rings.gather(t, x)),
             Found::Quadratic(t) => quadratic.elements[t].mean_gradient(&quadratic.gather(t, x)),
+            Found::QuadraticTriangle(t) => {
+                let all = quadratic_triangles;
+                all.elements[t].mean_gradient(&all.gather(t, x))
+            }
         }
     }
 
-    /// The points of an element at which stresses are evaluated, numbered through all elements: one of a linear element, four of a quadratic one.
+    /// The points of an element at which stresses are evaluated, numbered through all elements: one of a linear element, four of a quadratic
+    /// tetrahedron, three of a quadratic triangle.
     pub fn points_of(&self, e: usize) -> Range<usize> {
-        let linear = self.len() - self.quadratic.len();
-        match e.checked_sub(linear) {
-            None => e..e + 1,
-            Some(t) => linear + POINTS * t..linear + POINTS * (t + 1),
-        }
+        let (linear, curved) = (self.linear_count(), self.quadratic.len());
+        let (first, count) = match self.find(e) {
+            Found::Quadratic(t) => (linear + quadratic_tet::POINTS * t, quadratic_tet::POINTS),
+            Found::QuadraticTriangle(t) => {
+                let count = quadratic_triangle::POINTS;
+                (linear + quadratic_tet::POINTS * curved + count * t, count)
+            }
+            _ => (e, 1),
+        };
+        first..first + count
     }
 
     /// Deformation gradient F at every point.
@@ -184,36 +230,42 @@ impl Solids {
         self.at_points(
             |e| self.deformation_gradient(e, x),
             |t| self.quadratic.elements[t].deformation_gradients(&self.quadratic.gather(t, x)),
+            |t| {
+                let all = &self.quadratic_triangles;
+                all.elements[t].deformation_gradients(&all.gather(t, x))
+            },
         )
     }
 
     /// Cauchy stress of the law at every point, Pa.
     pub fn stress_at_points(&self, x: &[Vec3]) -> Vec<Mat3> {
-        let Self { tets, plane, rings, quadratic } = self;
+        let Self { tets, plane, rings, quadratic, quadratic_triangles } = self;
         let linear = |e: usize| match self.find(e) {
             Found::Tet(t) => tets.elements[t].cauchy_stress(&tets.gather(t, x)),
             Found::Plane(t) => plane.elements[t].cauchy_stress(&plane.gather(t, x)),
             Found::Ring(t) => rings.elements[t].cauchy_stress(&rings.gather(t, x)),
-            Found::Quadratic(_) => unreachable!("linear elements come first"),
+            Found::Quadratic(_) | Found::QuadraticTriangle(_) => {
+                unreachable!("linear elements come first")
+            }
         };
-        self.at_points(linear, |t| quadratic.elements[t].stresses(&quadratic.gather(t, x)))
+        self.at_points(
+            linear,
+            |t| quadratic.elements[t].stresses(&quadratic.gather(t, x)),
+            |t| quadratic_triangles.elements[t].stresses(&quadratic_triangles.gather(t, x)),
+        )
     }
 
-    /// Values at all points, from those of linear elements and of quadratic tetrahedra.
+    /// Values at all points, from those of linear elements, of quadratic tetrahedra and of quadratic triangles.
     fn at_points(
         &self,
         linear: impl Fn(usize) -> Mat3 + Sync + Send,
-        quadratic: impl Fn(usize) -> [Mat3; POINTS] + Sync + Send,
+        quadratic: impl Fn(usize) -> [Mat3; quadratic_tet::POINTS] + Sync + Send,
+        triangles: impl Fn(usize) -> [Mat3; quadratic_triangle::POINTS] + Sync + Send,
     ) -> Vec<Mat3> {
-        let count = self.len() - self.quadratic.len();
         let mut all: Vec<Mat3> =
-            (0..count).into_par_iter().with_min_len(TASK).map(linear).collect();
-        let curved: Vec<[Mat3; POINTS]> = (0..self.quadratic.len())
-            .into_par_iter()
-            .with_min_len(TASK / POINTS)
-            .map(quadratic)
-            .collect();
-        all.extend(curved.into_iter().flatten());
+            (0..self.linear_count()).into_par_iter().with_min_len(TASK).map(linear).collect();
+        all.extend(at_quadratic(self.quadratic.len(), quadratic));
+        all.extend(at_quadratic(self.quadratic_triangles.len(), triangles));
         all
     }
 
@@ -221,6 +273,9 @@ impl Solids {
     pub fn means(&self, at_points: &[Mat3]) -> Vec<Mat3> {
         let mean = |e: usize| match self.find(e) {
             Found::Quadratic(t) => self.quadratic.elements[t].mean(&at_points[self.points_of(e)]),
+            Found::QuadraticTriangle(t) => {
+                self.quadratic_triangles.elements[t].mean(&at_points[self.points_of(e)])
+            }
             _ => at_points[e],
         };
         (0..self.len()).map(mean).collect()
@@ -234,6 +289,15 @@ impl Solids {
 
 /// Fewest elements of a task.
 const TASK: usize = 512;
+
+/// Values at the points of `count` elements, one after the other.
+fn at_quadratic<const N: usize>(
+    count: usize,
+    of: impl Fn(usize) -> [Mat3; N] + Sync + Send,
+) -> Vec<Mat3> {
+    let all: Vec<[Mat3; N]> = (0..count).into_par_iter().with_min_len(TASK / N).map(of).collect();
+    all.into_iter().flatten().collect()
+}
 
 /// Each element as `of` makes it of it and its number.
 fn grown<E: Element<N>, const N: usize>(
@@ -249,4 +313,5 @@ enum Found {
     Plane(usize),
     Ring(usize),
     Quadratic(usize),
+    QuadraticTriangle(usize),
 }

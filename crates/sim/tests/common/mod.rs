@@ -143,6 +143,7 @@ pub fn grid(name: &str, n: [usize; 2], at: impl Fn(usize, usize) -> [f64; 2]) ->
         rest,
         kind: BodyKind::PlaneStrain {
             triangles,
+            middles: vec![],
             density: 1000.0,
             material: material(Law::NeoHookean),
         },

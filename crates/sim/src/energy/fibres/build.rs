@@ -4,8 +4,10 @@ use super::{Fibre, Fibres, Muscle, Muscles, Strand};
 use crate::energy::element::Elements;
 use crate::energy::point::Point;
 use crate::energy::quadratic_tet::{NODES, QuadraticTet};
+use crate::energy::quadratic_triangle::QuadraticTriangle;
 use crate::energy::solids::Solids;
 use crate::material::fibres::{FibreDirection, FibreLaw};
+use standoff_geometry::quadratic::TRIANGLE_NODES;
 use standoff_linalg::Vec3;
 
 /// An element in which fibres have no direction, because it is on their axis.
@@ -29,7 +31,7 @@ struct Site<const N: usize> {
 
 impl<const N: usize> Site<N> {
     fn new(place: Vec3, point: Point<N>) -> Self {
-        Self { place, point, hoop: [Vec3::zeros(); N], planar: N == 3 }
+        Self { place, point, hoop: [Vec3::zeros(); N], planar: N == 3 || N == TRIANGLE_NODES }
     }
 }
 
@@ -131,10 +133,10 @@ pub fn fibres(
     rest: &[Vec3],
     of: impl FnMut(usize) -> Vec<Family>,
 ) -> Result<(Fibres, Muscles), NoDirection> {
-    let Solids { tets, plane, rings, quadratic } = solids;
+    let Solids { tets, plane, rings, quadratic, quadratic_triangles } = solids;
     let mut builder = Builder { rest, of, next: 0 };
     let (mut of_tets, mut of_triangles) = (Lists::default(), Lists::default());
-    let mut of_quadratic = Lists::default();
+    let (mut of_quadratic, mut of_curved) = (Lists::default(), Lists::default());
     let third = |x: &[Vec3; 3]| x.iter().sum::<Vec3>() / 3.0;
     builder.add(tets.vertices(), &mut of_tets, |k, x: &[Vec3; 4]| {
         let place = x.iter().sum::<Vec3>() / 4.0;
@@ -152,10 +154,21 @@ pub fn fibres(
         let places = QuadraticTet::places(x).into_iter();
         places.zip(points).map(|(place, point)| Site::new(place, point)).collect()
     })?;
+    let curved = &quadratic_triangles.elements;
+    builder.add(quadratic_triangles.vertices(), &mut of_curved, |k, x| {
+        let points = curved[k].points().into_iter().map(|point| point.parts());
+        let places = QuadraticTriangle::places(x).into_iter().zip(points);
+        places.map(|(place, (point, hoop))| Site { hoop, ..Site::new(place, point) }).collect()
+    })?;
     let (tets, tet_muscles) = of_tets.elements(rest.len());
     let (triangles, triangle_muscles) = of_triangles.elements(rest.len());
     let (quadratic, quadratic_muscles) = of_quadratic.elements(rest.len());
-    let muscles =
-        Muscles { tets: tet_muscles, triangles: triangle_muscles, quadratic: quadratic_muscles };
-    Ok((Fibres { tets, triangles, quadratic }, muscles))
+    let (quadratic_triangles, curved_muscles) = of_curved.elements(rest.len());
+    let muscles = Muscles {
+        tets: tet_muscles,
+        triangles: triangle_muscles,
+        quadratic: quadratic_muscles,
+        quadratic_triangles: curved_muscles,
+    };
+    Ok((Fibres { tets, triangles, quadratic, quadratic_triangles }, muscles))
 }

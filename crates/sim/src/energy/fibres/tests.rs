@@ -3,9 +3,11 @@ use crate::energy::axisymmetric::Axisymmetric;
 use crate::energy::plane_strain::PlaneStrain;
 use crate::energy::projection::Projection;
 use crate::energy::quadratic_tet::QuadraticTet;
+use crate::energy::quadratic_triangle::QuadraticTriangle;
 use crate::energy::tet::ElasticTets;
 use crate::material::fibres::FibreDirection;
 use crate::material::{Law, Material};
+use standoff_geometry::quadratic::TRIANGLE_EDGES;
 use standoff_testkit::Random;
 use standoff_testkit::finite_difference::{gradient, jacobian, relative_error};
 
@@ -23,6 +25,12 @@ fn solids(r: &mut Random, a: Vec3) -> (Solids, Vec<Vec3>, [Family; 2]) {
         .map(|[i, j]| 0.5 * (corners[i] + corners[j]) + 0.03 * r.vec3());
     rest.extend(corners);
     rest.extend(middles);
+    let flat: [Vec3; 3] = [rest[4], rest[5], rest[6]];
+    rest.extend(flat);
+    rest.extend(TRIANGLE_EDGES.map(|[i, j]| 0.5 * (flat[i] + flat[j])));
+    rest[20].y -= 0.05;
+    let bent = std::array::from_fn(|n| rest[17 + n]);
+    let bent = QuadraticTriangle::new(&bent, &MATERIAL, true, true).unwrap();
     let triangle = vec![[4, 5, 6]];
     let ring = Axisymmetric::new(&[rest[4], rest[5], rest[6]], &MATERIAL, true).unwrap();
     let plane = PlaneStrain::new(&[rest[4], rest[5], rest[6]], &MATERIAL, true).unwrap();
@@ -34,6 +42,11 @@ fn solids(r: &mut Random, a: Vec3) -> (Solids, Vec<Vec3>, [Family; 2]) {
         quadratic: Elements::from_parts(
             vec![std::array::from_fn(|n| (7 + n) as u32)],
             vec![curved],
+            rest.len(),
+        ),
+        quadratic_triangles: Elements::from_parts(
+            vec![std::array::from_fn(|n| (17 + n) as u32)],
+            vec![bent],
             rest.len(),
         ),
     };
@@ -49,7 +62,7 @@ fn solids(r: &mut Random, a: Vec3) -> (Solids, Vec<Vec3>, [Family; 2]) {
 fn moved(r: &mut Random, rest: &[Vec3], stretch: f64) -> Vec<f64> {
     let turn = r.rotation();
     let place = |(k, p): (usize, &Vec3)| match k {
-        4..=6 => {
+        4..=6 | 17.. => {
             let d = r.vec3();
             Vec3::new(stretch * p.x + 0.05 * d.x, stretch * p.y + 0.05 * d.y, 0.0)
         }
@@ -100,14 +113,14 @@ fn dense_hessian(term: &dyn Term, x: &[Vec3]) -> Vec<Vec<f64>> {
 
 #[test]
 fn derivatives_are_those_of_the_energy() {
-    for e in 0..4 {
+    for e in 0..5 {
         for (seed, stretch) in [(1, 1.3), (2, 1.05), (3, 0.7)] {
             let check = |terms: &[&dyn Term]| {
                 let r = &mut Random::new(seed);
                 let (_, rest, _) = solids(r, Vec3::x());
                 let x = moved(r, &rest, stretch);
                 // no motion along z where there is none
-                let flat = |k: usize| (1..=2).contains(&e) && k % 3 == 2;
+                let flat = |k: usize| matches!(e, 1 | 2 | 4) && k % 3 == 2;
                 for term in terms {
                     let slope = |x: &[f64]| -> Vec<f64> {
                         let mut g = vec![Vec3::zeros(); rest.len()];
