@@ -18,6 +18,10 @@ from standoff_tools import stats
 from standoff_tools.frames import raw_arrays
 
 TET, TRIANGLE, LINE, VERTEX = 10, 5, 3, 1
+QUADRATIC_TET, QUADRATIC_TRIANGLE = 24, 22
+# the nodes of the faces of a tetrahedron, outwards: corners, then the middles of their edges, and the triangles between six nodes
+FACES = [[1, 2, 3, 5, 9, 8], [0, 3, 2, 7, 9, 6], [0, 1, 3, 4, 8, 7], [0, 2, 1, 6, 5, 4]]
+FOUR = [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]]
 TYPES = {"Float64": "<f8", "Int32": "<i4", "UInt8": "u1"}
 # viridis at nine places, linear in between
 MAP = np.array([(68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99),
@@ -40,11 +44,17 @@ def cells_of(arrays, kind, corners):
 
 
 def boundary(tets, owner):
-    """The triangles that belong to one tetrahedron only, outwards, and the indices of their tetrahedra."""
-    faces = tets[:, [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]]].reshape(-1, 3)
-    _, index, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    """The faces that belong to one tetrahedron only, outwards, as triangles, and the indices of their tetrahedra."""
+    nodes = 3 if tets.shape[1] == 4 else 6
+    faces = tets[:, [face[:nodes] for face in FACES]].reshape(-1, nodes)
+    _, index, count = np.unique(np.sort(faces[:, :3], axis=1), axis=0, return_index=True, return_counts=True)
     single = np.sort(index[count == 1])
-    return faces[single], owner[single // 4]
+    return divided(faces[single], owner[single // 4])
+
+
+def divided(faces, owner):
+    """Faces of three or six nodes as triangles, and the cell of each."""
+    return (faces, owner) if faces.shape[1] == 3 else (faces[:, FOUR].reshape(-1, 3), np.repeat(owner, 4))
 
 
 def values_of(arrays, cells, name):
@@ -75,8 +85,9 @@ def log_frame(rr, path, bodies, colour, low, high):
     rr.set_time("step", sequence=int(path.stem))
     rr.set_time("time", duration=float(arrays["timevalue"][0]))
     colours = colours_of(values_of(arrays, cells, colour), low, high)
-    tets, triangles = cells_of(arrays, TET, 4), cells_of(arrays, TRIANGLE, 3)
-    faces, face_cells = map(np.concatenate, zip(boundary(*tets), triangles))
+    solids = [boundary(*cells_of(arrays, TET, 4)), boundary(*cells_of(arrays, QUADRATIC_TET, 10))]
+    thin = [divided(*cells_of(arrays, TRIANGLE, 3)), divided(*cells_of(arrays, QUADRATIC_TRIANGLE, 6))]
+    faces, face_cells = map(np.concatenate, zip(*solids, *thin))
     (edges, edge_cells), (single, single_cells) = cells_of(arrays, LINE, 2), cells_of(arrays, VERTEX, 1)
     radius = arrays.get("radius", np.zeros(len(body)))
     # negative radii are pixels: what has no radius is drawn thin
