@@ -465,9 +465,9 @@ fn every_scene_runs_from_a_jittered_start() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// At most 20 steps, or as many as take 80,000 iterations times vertices; a quarter of them in a quick check.
+/// At most 10 steps, or as many as take 40,000 iterations times vertices; a half of them in a quick check.
 fn jittered_run(name: &str, path: &Path, seed: u64) -> Result<(), String> {
-    let (max_steps, max_work) = if thorough() { (20, 80_000) } else { (5, 20_000) };
+    let (max_steps, max_work) = if thorough() { (10, 40_000) } else { (5, 20_000) };
     let options = options(name);
     let set: Vec<String> =
         options.chunks(2).filter(|p| p[0] == "--set").map(|p| p[1].to_owned()).collect();
