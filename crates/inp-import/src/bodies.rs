@@ -6,6 +6,7 @@ use crate::deck::{Deck, Section};
 use crate::error::{Fault, Notes, Place};
 use crate::material::{Material, Materials};
 use crate::text::plain;
+use standoff_geometry::quadratic::four_triangles;
 use standoff_geometry::topology::ascending;
 use standoff_geometry::{division, quadratic};
 use standoff_mesh::{Mesh, Names, Region, tet_determinant};
@@ -133,7 +134,7 @@ impl Bodies {
             let kinds: Vec<usize> = elements.iter().map(kind).collect();
             let mesh = match (is_shell, is_planar) {
                 (true, _) => triangles(deck, &elements, &kinds).0,
-                (_, true) => planar(deck, &elements, &kinds, &name, notes)?,
+                (_, true) => planar(deck, &elements, &kinds)?,
                 _ => bodies.solid(deck, &elements, &kinds, yields, &name, notes)?,
             };
             bodies.add(
@@ -377,31 +378,38 @@ fn triangles(deck: &Deck, elements: &[u32], kinds: &[usize]) -> (Mesh, Vec<usize
     (mesh, labels)
 }
 
-/// The mesh of a solid in two dimensions.
-fn planar(
-    deck: &Deck,
-    elements: &[u32],
-    kinds: &[usize],
-    name: &str,
-    notes: &mut Notes,
-) -> Result<Mesh, Fault> {
+/// The mesh of a solid in two dimensions. Quadrangles of eight nodes become two triangles of six, with a new node where the middle of the quadrangle is.
+fn planar(deck: &mut Deck, elements: &[u32], kinds: &[usize]) -> Result<Mesh, Fault> {
     for e in elements.iter().map(|e| &deck.elements[*e as usize]) {
         if e.nodes.iter().any(|v| deck.points[*v as usize].z != 0.0) {
             let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
             return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
         }
     }
-    let is_divided = |e: &u32| {
-        let shape = deck.elements[*e as usize].shape;
-        shape.nodes > 3 && !shape.is_six_node_triangle()
-    };
-    if elements.iter().any(is_divided) {
-        let text = format!(
-            "{name}: quadrangles are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh, or element = \"quadratic\""
-        );
-        notes.add(Place::default(), text);
+    let (mut mesh, mut labels) = (Mesh::default(), Vec::new());
+    for (element, kind) in elements.iter().zip(kinds) {
+        let e = &deck.elements[*element as usize];
+        let repeats = (1..e.nodes.len()).any(|k| e.nodes[..k].contains(&e.nodes[k]));
+        let (own, own_labels) = match e.nodes[..] {
+            [a, b, c, d, ab, bc, cd, da] if !repeats => {
+                let at = |v: u32| deck.points[v as usize];
+                let corners: Vec3 = [a, b, c, d].map(at).into_iter().sum();
+                let middles: Vec3 = [ab, bc, cd, da].map(at).into_iter().sum();
+                // the shape functions of eight nodes there
+                deck.points.push(middles * 0.5 - corners * 0.25);
+                let centre = deck.points.len() as u32 - 1;
+                let halves = [[a, b, c, ab, bc, centre], [a, c, d, centre, cd, da]];
+                let triangles = halves.into_iter().flat_map(four_triangles).collect();
+                let divided = vec![0, 4];
+                (Mesh { triangles, divided, ..Mesh::default() }, vec![*kind; 8])
+            }
+            _ => triangles(deck, &[*element], &[*kind]),
+        };
+        let first = mesh.triangles.len() as u32;
+        mesh.divided.extend(own.divided.iter().map(|t| t + first));
+        mesh.triangles.extend(own.triangles);
+        labels.extend(own_labels);
     }
-    let (mut mesh, labels) = triangles(deck, elements, kinds);
     mesh.regions = regions(&labels, true);
     Ok(mesh)
 }

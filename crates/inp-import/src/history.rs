@@ -39,8 +39,9 @@ impl History {
                 self.points.extend(table.iter().map(|(t, factor)| (start + t, value * factor)));
             }
         }
-        // what stays 0 is the same however many steps say so
-        if self.is_zero() {
+        // what stays as it is, is the same however many steps say so
+        let first = self.points.first().map_or(0.0, |p| p.1);
+        if self.points.iter().all(|p| p.1 == first) {
             self.points.truncate(1);
         }
     }
@@ -53,6 +54,12 @@ impl History {
     /// The opposite value.
     pub(crate) fn negated(&self) -> Self {
         Self { points: self.points.iter().map(|p| (p.0, -p.1)).collect() }
+    }
+
+    /// A factor times what the value is above its first one.
+    pub(crate) fn change(&self, factor: f64) -> Self {
+        let first = self.points.first().map_or(0.0, |p| p.1);
+        Self { points: self.points.iter().map(|p| (p.0, factor * (p.1 - first))).collect() }
     }
 
     /// Bits by which equal histories are found.

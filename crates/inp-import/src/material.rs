@@ -20,6 +20,8 @@ pub(crate) struct Material {
     plastic: Option<(f64, f64, bool)>,
     /// Parts gₖ of the shear modulus, and relaxation times.
     prony: Vec<(f64, f64)>,
+    /// Coefficient of thermal expansion, 1/K.
+    expansion: Option<f64>,
 }
 
 /// The materials, and the friction of surfaces.
@@ -47,6 +49,7 @@ impl Materials {
                 instantaneous: false,
                 plastic: None,
                 prony: Vec::new(),
+                expansion: None,
             };
             self.list.insert(key.clone(), material);
             self.current = Some(key);
@@ -59,7 +62,7 @@ impl Materials {
             self.frictions.push((block.at, coefficient));
             return Ok(true);
         }
-        let known = ["DENSITY", "ELASTIC", "HYPERELASTIC", "PLASTIC", "VISCOELASTIC"]
+        let known = ["DENSITY", "ELASTIC", "HYPERELASTIC", "PLASTIC", "VISCOELASTIC", "EXPANSION"]
             .contains(&&block.keyword[..]);
         if !known {
             return Ok(false);
@@ -77,6 +80,7 @@ impl Materials {
                 material.law = Some(hyperelastic(block, notes)?);
             }
             "PLASTIC" => material.plastic(block, notes)?,
+            "EXPANSION" => material.expansion(block, notes)?,
             _ => material.viscoelastic(block, notes)?,
         }
         Ok(true)
@@ -102,6 +106,27 @@ impl Material {
         of_temperature(block, table.len(), 1, notes);
         self.density = Some(positive(first(&table), "density", block)?);
         Ok(())
+    }
+
+    fn expansion(&mut self, block: &Block, notes: &mut Notes) -> Result<(), Fault> {
+        block.reads(&["TYPE", "ZERO"], notes);
+        if let Some(kind) = block.option("TYPE").filter(|kind| !kind.starts_with("ISO")) {
+            let what = format!("expansion of the type {kind} is not supported");
+            return Err(Fault::new(block.at, what, "Give an isotropic one, one coefficient"));
+        }
+        let table = block.table()?;
+        of_temperature(block, table.len(), 1, notes);
+        let Some(alpha) = first(&table) else {
+            let what = "*EXPANSION has no coefficient";
+            return Err(Fault::new(block.at, what, "Write it on the line below"));
+        };
+        self.expansion = Some(alpha);
+        Ok(())
+    }
+
+    /// Coefficient of thermal expansion, 1/K, where it is not zero.
+    pub(crate) fn expands(&self) -> Option<f64> {
+        self.expansion.filter(|alpha| *alpha != 0.0)
     }
 
     fn elastic(&mut self, block: &Block, notes: &mut Notes) -> Result<(), Fault> {
@@ -219,8 +244,13 @@ impl Material {
             && self.prony.is_empty()
     }
 
-    /// Its entries in a scene file.
-    pub(crate) fn write(&self, out: &mut String, notes: &mut Notes) -> Result<(), Fault> {
+    /// Its entries in a scene file, with `growth` by heat.
+    pub(crate) fn write(
+        &self,
+        growth: Option<&str>,
+        out: &mut String,
+        notes: &mut Notes,
+    ) -> Result<(), Fault> {
         match self.density {
             Some(density) => entry(out, "density", &number(density)),
             None => notes.add(
@@ -253,6 +283,9 @@ impl Material {
             };
             let terms: Vec<String> = self.prony.iter().map(term).collect();
             entry(out, "relaxation", &format!("[{}]", terms.join(", ")));
+        }
+        if let Some(growth) = growth {
+            entry(out, "growth", growth);
         }
         Ok(())
     }

@@ -83,7 +83,10 @@ impl Model<'_> {
                 let Some(material) = self.materials.list.get(&section.material) else { continue };
                 let name = names.free(&plain(&material.name));
                 out.push_str(&format!("\n[materials.{}]\n", quoted(&name)));
-                material.write(out, notes)?;
+                let growth = material.expands().and_then(|alpha| {
+                    self.growth(&section.material, &material.name, alpha, material.at, notes)
+                });
+                material.write(growth.as_deref(), out, notes)?;
                 if let Some(t) = thickness {
                     entry(out, "shell", &format!("{{ thickness = {} }}", number(t)));
                 }
@@ -92,6 +95,33 @@ impl Model<'_> {
             }
         }
         Ok(of_bodies)
+    }
+
+    /// How a material with a coefficient of thermal expansion grows, if the temperature of all of it is the same and changes.
+    fn growth(
+        &self,
+        key: &str,
+        name: &str,
+        alpha: f64,
+        at: Place,
+        notes: &mut Notes,
+    ) -> Option<String> {
+        let sections = self.deck.sections.iter().filter(|s| s.material == key);
+        let elements = sections.flat_map(|s| &s.elements).map(|e| &self.deck.elements[*e as usize]);
+        let nodes: BTreeSet<u32> = elements.flat_map(|e| e.nodes.iter().copied()).collect();
+        let constant = History::constant(0.0);
+        let mut of_nodes =
+            nodes.iter().map(|v| self.conditions.temperatures.get(v).unwrap_or(&constant));
+        let first = of_nodes.next()?;
+        if of_nodes.any(|history| history.key() != first.key()) {
+            let text = format!(
+                "the temperature of {name} is not the same everywhere: it does not expand (growth of a material is uniform)"
+            );
+            notes.add(at, text);
+            return None;
+        }
+        let growth = first.change(alpha);
+        (!growth.is_zero()).then(|| growth.expression(self.time.step))
     }
 
     /// The object of a body, and its regions.
@@ -121,6 +151,12 @@ impl Model<'_> {
         if !body.is_shell && !body.is_planar && body.mesh.middles.is_empty() {
             // as the file says, whatever a scene would choose
             entry(out, "element", "\"linear\"");
+        }
+        if body.is_planar && body.mesh.divided.is_empty() {
+            // triangles as the file says; halves of quadrangles, as those of bricks, get nodes in the middles of edges
+            let is_triangle = |e: &u32| self.deck.elements[*e as usize].shape.nodes == 3;
+            let linear = body.elements.iter().all(is_triangle);
+            entry(out, "element", if linear { "\"linear\"" } else { "\"quadratic\"" });
         }
         if body.is_shell {
             // nodes at one place are one only where the file says so

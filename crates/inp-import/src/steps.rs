@@ -31,6 +31,8 @@ pub(crate) struct Conditions {
     /// Forces by node and direction.
     pub forces: Load<(u32, u8)>,
     pub pressures: Load<(u32, Side)>,
+    /// Temperatures by node.
+    pub temperatures: BTreeMap<u32, History>,
     /// Accelerations by direction, of the elements of a field.
     pub gravities: Load<(String, u8)>,
     /// The elements of these fields.
@@ -55,6 +57,7 @@ pub(crate) struct Step {
     pub forces: BTreeMap<((u32, u8), String), f64>,
     pub pressures: BTreeMap<((u32, Side), String), f64>,
     pub gravities: BTreeMap<((String, u8), String), f64>,
+    temperatures: BTreeMap<u32, (f64, String)>,
     /// Supports, forces, and pressures with gravity replace all of before (OP=NEW).
     replaces: [bool; 3],
 }
@@ -101,6 +104,7 @@ impl Conditions {
             "CLOAD" => self.cload(block, deck, notes)?,
             "DLOAD" => self.dload(block, deck, notes)?,
             "DSLOAD" => self.dsload(block, deck, notes)?,
+            "INITIAL CONDITIONS" | "TEMPERATURE" => self.temperature(block, deck, notes)?,
             "END STEP" => return self.end(notes),
             _ => return Ok(Read::Unknown),
         }
@@ -205,6 +209,40 @@ impl Conditions {
         Ok(())
     }
 
+    /// Temperatures of nodes, before the first step and in one.
+    fn temperature(&mut self, block: &Block, deck: &Deck, notes: &mut Notes) -> Result<(), Fault> {
+        let initial = block.keyword == "INITIAL CONDITIONS";
+        block.reads(if initial { &["TYPE"] } else { &["OP", "AMPLITUDE"] }, notes);
+        if let Some(kind) = block.option("TYPE").filter(|t| initial && t != "TEMPERATURE") {
+            notes
+                .add(block.at, format!("*INITIAL CONDITIONS of the type {kind} are not converted"));
+            return Ok(());
+        }
+        if block.parameter("FILE").is_some() {
+            notes.add(block.at, "temperatures of a file of results are not converted");
+            return Ok(());
+        }
+        let course = if initial { String::new() } else { self.course(block)? };
+        if !initial {
+            self.step.as_mut().ok_or_else(|| outside(block))?;
+        }
+        for line in &block.lines {
+            let fields = line.fields();
+            let value = field(&fields, 1, line)?;
+            for node in deck.members(Of::Nodes, fields.first().unwrap_or(&""), None, line.at)? {
+                match self.step.as_mut().filter(|_| !initial) {
+                    Some(step) => {
+                        step.temperatures.insert(node, (value, course.clone()));
+                    }
+                    None => {
+                        self.temperatures.insert(node, History::constant(value));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Says that a step does not end.
     pub(crate) fn finish(&self) -> Result<(), Fault> {
         match &self.step {
@@ -274,6 +312,9 @@ impl Conditions {
         let course = |name: &str| amplitudes.get(name).map_or(usual, |t| Course::Table(t));
         for (key, (value, name)) in step.held {
             self.held.entry(key).or_default().proceed(start, length, value, course(&name));
+        }
+        for (node, (value, name)) in step.temperatures {
+            self.temperatures.entry(node).or_default().proceed(start, length, value, course(&name));
         }
         proceed(&mut self.forces, step.forces, step.replaces[1], [start, length], &course);
         proceed(&mut self.pressures, step.pressures, step.replaces[2], [start, length], &course);

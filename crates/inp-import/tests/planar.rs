@@ -88,13 +88,22 @@ fn moved(import: &Import) -> Vec<(Vec3, Vec3)> {
 /// A thick cylinder that is held along its axis under inner pressure has Lamé's displacement [Timoshenko & Goodier 1970, §28].
 #[test]
 fn a_thick_cylinder_widens_as_lame_says() {
-    for (kind, most) in [("CAX3", 4e-3), ("CAX4R", 4e-3), ("CAX6M", 1e-3), ("CAX8", 4e-3)] {
+    for (kind, most) in [("CAX3", 4e-3), ("CAX4R", 1e-3), ("CAX6M", 1e-3), ("CAX8", 1e-3)] {
         let plain = kind.trim_end_matches(['R', 'M']);
         let model = grid(plain, 12, 1.0, [1.0, 1.0])
             .replace(&format!("TYPE={plain}"), &format!("TYPE={kind}"));
         let load = "*BOUNDARY\nEALLNODES, 2\n*STEP\n*STATIC\n*DSLOAD\nLEFT, P, 1000\n*END STEP\n";
         let import = import(&format!("{model}*NSET, NSET=EALLNODES, ELSET=EALL\n{load}")).unwrap();
         assert!(import.toml.contains("dimension = \"axisymmetric\""), "{}", import.toml);
+        // what the file has no nodes for in the middles of edges
+        let order =
+            ["element = \"linear\"", "element = \"quadratic\""].map(|o| import.toml.contains(o));
+        let wanted = match kind {
+            "CAX3" => [true, false],
+            "CAX4R" => [false, true],
+            _ => [false, false],
+        };
+        assert_eq!(order, wanted, "{kind}");
         let (young, nu, p) = (1e6, 0.3, 1000.0);
         for (x, u) in moved(&import) {
             let factor = (1.0 + nu) * p / (young * (4.0 - 1.0));
