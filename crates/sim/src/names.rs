@@ -24,7 +24,8 @@ pub trait Names {
         let kind = match numbers.len() {
             1 => return format!("vertex {} of '{body}'", numbers[0]),
             2 => "edge",
-            3 => "triangle",
+            // of three or six nodes
+            3 | 6 => "triangle",
             _ => "tetrahedron",
         };
         format!("{kind} ({}) of '{body}'", numbers.join(", "))

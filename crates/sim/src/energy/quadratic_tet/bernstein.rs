@@ -20,6 +20,10 @@ pub(super) const COLUMNS: usize = 12;
 /// doubled.
 const PRODUCT_ERROR: f64 = 32.0 * f64::EPSILON;
 
+/// Ten times the volume, in terms of the cube of an element's size, from which on the audit proves that it is positive (`audit/curved.rs`): what
+/// is left of it after a step is provable, too.
+const PROVABLE: f64 = 1e5 * f64::EPSILON;
+
 /// The weights of the nodes in each column.
 pub(super) static WEIGHTS: LazyLock<[[f64; NODES]; COLUMNS]> = LazyLock::new(|| {
     let mut weights = [[0.0; NODES]; COLUMNS];
@@ -102,6 +106,8 @@ pub(super) fn max_step(x: &[Vec3; NODES], dx: &[Vec3; NODES], keep: f64) -> f64 
         let mixed = size[b] * move_size[c] + move_size[b] * size[c];
         [size[b] * size[c], mixed, move_size[b] * move_size[c]]
     });
+    let width = x.iter().map(|n| (n - x[0]).amax()).fold(0.0, f64::max);
+    let provable = PROVABLE * width.powi(3);
     let mut least = 1.0_f64;
     for triples in &*TRIPLES {
         let (mut c, mut error) = ([0.0; 4], [0.0; 4]);
@@ -114,11 +120,13 @@ pub(super) fn max_step(x: &[Vec3; NODES], dx: &[Vec3; NODES], keep: f64) -> f64 
                 error[m + 1] += PRODUCT_ERROR * move_size[a] * sizes[k][m];
             }
         }
+        let floor = provable * triples.len() as f64;
         // not a number is no step
-        if c[0].is_nan() || c[0] <= error[0] {
+        if c[0].is_nan() || c[0] <= error[0].max(floor) {
             return 0.0;
         }
         c[0] -= keep * c[0];
+        error[0] = error[0].max((1.0 - keep) * floor);
         least = least.min(Cubic::new(c, error).first_root());
     }
     least

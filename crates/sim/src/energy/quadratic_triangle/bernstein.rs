@@ -19,6 +19,10 @@ pub(super) const PAIRS: [[usize; 2]; COEFFICIENTS] =
 /// Bound of the relative rounding error of a product of two columns, of which each is a sum of eight terms: 24 roundings of ε/2, doubled.
 const PRODUCT_ERROR: f64 = 24.0 * f64::EPSILON;
 
+/// Ten times the area, in terms of the square of an element's size, from which on the audit proves that it is positive (`audit/curved.rs`): what
+/// is left of it after a step is provable, too.
+const PROVABLE: f64 = 1e4 * f64::EPSILON;
+
 /// The weights of the nodes in column k of ∂x/∂ξ at each corner, 2 (p_i,k+1 − p_i0) with the control points p.
 pub(super) const WEIGHTS: [[[f64; NODES]; 3]; 2] = {
     let mut weights = [[[0.0; NODES]; 3]; 2];
@@ -83,12 +87,18 @@ pub(super) fn coefficients([a, b]: &[[Vec3; 3]; 2]) -> [f64; COEFFICIENTS] {
     PAIRS.map(|[i, k]| 0.5 * (cross(&a[i], &b[k]) + cross(&a[k], &b[i])))
 }
 
+/// The least area that counts as positive, m².
+fn provable(x: &[Vec3; NODES]) -> f64 {
+    let size = x.iter().map(|p| (p - x[0]).amax()).fold(0.0, f64::max);
+    PROVABLE * size * size
+}
+
 /// Whether all coefficients of the area are positive beyond rounding.
 pub(super) fn is_positive(x: &[Vec3; NODES]) -> bool {
-    let (own, [a, b]) = (coefficients(&columns(x)), sizes(x));
+    let (own, [a, b], least) = (coefficients(&columns(x)), sizes(x), provable(x));
     own.iter().zip(PAIRS).all(|(c, [i, k])| {
         let noise = PRODUCT_ERROR * 0.5 * (a[i] * b[k] + a[k] * b[i]);
-        c.is_finite() && *c > noise
+        c.is_finite() && *c > noise.max(least)
     })
 }
 
@@ -113,12 +123,17 @@ pub(super) fn is_outside(x: &[Vec3; NODES]) -> bool {
 pub(super) fn max_step(x: &[Vec3; NODES], dx: &[Vec3; NODES], keep: f64, is_ring: bool) -> f64 {
     let ([a, b], [p, q]) = (columns(x), columns(dx));
     let ([sa, sb], [sp, sq]) = (sizes(x), sizes(dx));
-    let mut least: f64 = 1.0;
+    let (mut least, provable): (f64, _) = (1.0, provable(x));
     for [i, k] in PAIRS {
         let sum = |u: &[Vec3; 3], v: &[Vec3; 3]| 0.5 * (cross(&u[i], &v[k]) + cross(&u[k], &v[i]));
         let size = |u: &[f64; 3], v: &[f64; 3]| 0.5 * PRODUCT_ERROR * (u[i] * v[k] + u[k] * v[i]);
         let c = [sum(&a, &b) * (1.0 - keep), sum(&p, &b) + sum(&a, &q), sum(&p, &q), 0.0];
-        let error = [size(&sa, &sb), size(&sp, &sb) + size(&sa, &sq), size(&sp, &sq), 0.0];
+        let error = [
+            size(&sa, &sb).max((1.0 - keep) * provable),
+            size(&sp, &sb) + size(&sa, &sq),
+            size(&sp, &sq),
+            0.0,
+        ];
         least = least.min(Cubic::new(c, error).first_root());
     }
     if is_ring {
