@@ -9,6 +9,7 @@ use crate::text::plain;
 use standoff_geometry::quadratic::four_triangles;
 use standoff_geometry::topology::ascending;
 use standoff_geometry::{division, quadratic};
+use standoff_linalg::Vec3;
 use standoff_mesh::{Mesh, Names, Region, tet_determinant};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

@@ -1,12 +1,15 @@
 //! Bodies of quadratic tetrahedra.
 
 use crate::common::{block, converge, ground, scene};
-use standoff_geometry::quadratic::add_middles;
+use standoff_geometry::audit::audit_curved_inversions;
+use standoff_geometry::quadratic::{EDGES, add_middles};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::audit::{Violation, violations};
 use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, ForceDef, Load, Motion, PrescribedDef,
 };
+use standoff_sim::energy::Element;
+use standoff_sim::energy::quadratic_tet::QuadraticTet;
 use standoff_sim::error::BuildError;
 use standoff_sim::material::{Law, Material};
 use standoff_sim::settings::{ContactPotential, Integrator, Method};
@@ -364,6 +367,41 @@ fn the_audit_finds_what_is_inverted_within() {
         _ => false,
     };
     assert!(found.iter().any(own), "{found:?}");
+}
+
+/// Whatever crushes an element in steps that are as long as they may be, what is left of it after each is proved to be positive by the audit.
+#[test]
+fn what_a_step_leaves_is_provable() {
+    let random = &mut Random::new(72);
+    let material = Material { law: Law::NeoHookean, young_modulus: 1e5, poisson_ratio: 0.4 };
+    for k in 0..40 {
+        let corners = [Vec3::zeros(), 0.02 * Vec3::x(), 0.01 * Vec3::y(), 0.015 * Vec3::z()];
+        let mut x: [Vec3; 10] = std::array::from_fn(|n| match n {
+            0..4 => corners[n],
+            _ => {
+                let [a, b] = EDGES[n - 4].map(|c| corners[c]);
+                0.5 * (a + b) + 3e-4 * random.vec3()
+            }
+        });
+        let element = QuadraticTet::new(&x, &material).unwrap();
+        let across = random.vec3().normalize();
+        let mut steps = 0;
+        loop {
+            // flat and beyond
+            let centre = x.iter().sum::<Vec3>() / 10.0;
+            let dx = x.map(|p| -1.5 * across * across.dot(&(p - centre)));
+            let step = element.max_step(&x, &dx);
+            if step == 0.0 {
+                break;
+            }
+            x = std::array::from_fn(|n| x[n] + step * dx[n]);
+            let bad = audit_curved_inversions(&[std::array::from_fn(|n| n as u32)], &x);
+            assert!(bad.is_empty(), "{k}, step {steps}: {x:?}");
+            steps += 1;
+            assert!(steps < 100);
+        }
+        assert!(steps > 5, "{steps}");
+    }
 }
 
 #[test]

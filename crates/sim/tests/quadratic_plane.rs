@@ -1,6 +1,7 @@
 //! Quadratic triangles: solids under plane strain and bodies of revolution, against closed forms and against linear ones.
 
 use crate::common::{difference, grid, ground, scene};
+use standoff_geometry::audit::audit_curved_triangles;
 use standoff_geometry::quadratic::{TRIANGLE_EDGES, add_middles};
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sim::audit::Violation;
@@ -9,13 +10,15 @@ use standoff_sim::definition::{
     BodyDef, BodyKind, Definition, Dimension, FibreFamily, ForceDef, Load, Motion, Pivot,
     PrescribedDef,
 };
+use standoff_sim::energy::Element;
+use standoff_sim::energy::quadratic_triangle::QuadraticTriangle;
 use standoff_sim::material::fibres::{FibreDirection, FibreLaw};
 use standoff_sim::material::inelastic::{Inelasticity, Plasticity, Relaxation};
 use standoff_sim::material::{Law, Material};
 use standoff_sim::report::StepReport;
 use standoff_sim::settings::{Integrator, Method};
 use standoff_sim::{BuildError, Simulation, energetics};
-use standoff_testkit::thorough;
+use standoff_testkit::{Random, thorough};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// The same body of quadratic triangles with straight edges.
@@ -484,6 +487,46 @@ fn the_audit_finds_what_is_turned_within() {
     };
     assert_eq!(faults(Dimension::Two, &behind), 0);
     assert!(faults(Dimension::Axisymmetric, &behind) > 0);
+}
+
+/// Whatever crushes an element, along the axes or across them, in steps that are as long as they may be: what is left of it after each is proved to be
+/// positive by the audit, and in the end no step is left.
+#[test]
+fn what_a_step_leaves_is_provable() {
+    let random = &mut Random::new(71);
+    let material = Material { law: Law::NeoHookean, young_modulus: 1e5, poisson_ratio: 0.4 };
+    for k in 0..60 {
+        let is_ring = k % 2 == 1;
+        let corners =
+            [Vec3::new(1.0, 0.0, 0.0), Vec3::new(1.02, 0.001, 0.0), Vec3::new(1.0, 0.01, 0.0)];
+        let mut x: [Vec3; 6] = std::array::from_fn(|n| match n {
+            0..3 => corners[n],
+            _ => {
+                let [a, b] = TRIANGLE_EDGES[n - 3].map(|c| corners[c]);
+                let d = 3e-4 * random.vec3();
+                0.5 * (a + b) + Vec3::new(d.x, d.y, 0.0)
+            }
+        });
+        let element = QuadraticTriangle::new(&x, &material, is_ring, true).unwrap();
+        let (sin, cos) = (0.4 * f64::from(k)).sin_cos();
+        let across = Vec3::new(cos, sin, 0.0);
+        let mut steps = 0;
+        loop {
+            // flat and beyond
+            let centre = x.iter().sum::<Vec3>() / 6.0;
+            let dx = x.map(|p| -1.5 * across * across.dot(&(p - centre)));
+            let step = element.max_step(&x, &dx);
+            if step == 0.0 {
+                break;
+            }
+            x = std::array::from_fn(|n| x[n] + step * dx[n]);
+            let bad = audit_curved_triangles(&[[0, 1, 2, 3, 4, 5]], &x, is_ring);
+            assert!(bad.is_empty(), "{k}, step {steps}: {x:?}");
+            steps += 1;
+            assert!(steps < 100);
+        }
+        assert!(steps > 5, "{steps}");
+    }
 }
 
 #[test]
