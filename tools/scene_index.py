@@ -161,7 +161,8 @@ def measure(binary, out):
 def draw(binary, out):
     moments = {name: moment for moment, names in MOMENTS.items() for name in names}
     for name in (n for _, _, group in GROUPS for n in group if n not in WITHOUT and (out / n / "run.json").exists()):
-        view = [] if name.startswith("planar/") else ["--from", VIEWS.get(name, VIEW)]
+        is_planar = re.search(r"^dimension = ", (SCENES / f"{name}.toml").read_text(), re.M)
+        view = [] if is_planar else ["--from", VIEWS.get(name, VIEW)]
         with tempfile.TemporaryDirectory() as folder:
             command = [binary, "render", out / name, "-o", folder, "--size", "240x180", *view, "--force"]
             done = subprocess.run(command, capture_output=True, text=True)
