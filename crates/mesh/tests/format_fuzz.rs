@@ -33,8 +33,16 @@ fn load() -> Vec<(String, Vec<u8>)> {
     files.push(("a.obj".into(), obj.to_vec()));
     files.push(("solids.msh".into(), solids().0.into_bytes()));
     files.push(("solids.vtk".into(), solids().1.into_bytes()));
+    files.push(("a.mesh".into(), MEDIT.into()));
     files
 }
+
+/// Every section of Medit that is read, and some that are skipped.
+const MEDIT: &str = "MeshVersionFormatted 2\nDimension 3\nVertices\n10\n0 0 0 0\n2 0 0 0\n0 2 0 0\n0 0 2 0\n1 0 0 0\n1 1 0 0\n\
+    0 1 0 0\n0 0 1 0\n1 0 1 0\n0 1 1 0\nTetrahedraP2\n1\n1 2 3 4 5 6 7 8 9 10 3\nTrianglesP2\n1\n1 3 2 7 6 5 4\nEdgesP2\n1\n\
+    1 2 5 1\nTriangles\n1\n1 5 7 2\nQuadrilaterals\n1\n1 5 6 7 2\n# so be it\nTetrahedra\n1\n5 6 7 8 0\nPyramids\n1\n\
+    1 5 6 7 8 9\nPrisms\n1\n1 2 3 8 9 10 8\nHexahedra\n1\n1 5 6 7 8 9 9 10 7\nRidges\n1\n1\nNormals\n1\n0 0 1\n\
+    AngleOfCornerBound 3\nEnd\n";
 
 /// A hexahedron of twenty nodes, a quadrangle of eight on it, and beside it a hexahedron of which a wedge is left, in both families of formats.
 fn solids() -> (String, String) {
@@ -68,6 +76,8 @@ fn solids_are_read() {
         assert_eq!((mesh.tets.len(), mesh.triangles.len(), mesh.volume()), (9, 8, 12.0), "{name}");
         assert!(mesh.check().is_empty(), "{name}: {:?}", mesh.check());
     }
+    let mesh = parse(Path::new("a.mesh"), MEDIT.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!((mesh.tets.len(), mesh.triangles.len(), mesh.edges.len()), (11, 7, 2));
 }
 
 /// Reads damaged bytes as the file's own format (its magic may be gone). Each element takes at
@@ -155,9 +165,9 @@ proptest! {
     #[test]
     fn bytes_without_sense(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
-        head in 0..9usize,
+        head in 0..10usize,
     ) {
-        let heads: [(&str, &[u8]); 9] = [
+        let heads: [(&str, &[u8]); 10] = [
             ("a.msh", b"$MeshFormat\n4.1 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Nodes\n"),
             ("a.msh", b"$MeshFormat\n2.2 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Nodes\n3\n"),
             ("a.msh", b"$MeshFormat\n4.1 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Entities\n"),
@@ -167,6 +177,7 @@ proptest! {
             ("a.stl", b""),
             ("a.obj", b"v 0 0 0\nf "),
             ("a.seg", b"v 0 0 0\ns "),
+            ("a.mesh", b"MeshVersionFormatted 2\nDimension 3\nVertices\n1\n0 0 0 0\nEdges\n"),
         ];
         let (name, head) = heads[head];
         survives(name, &[head, &bytes].concat());
