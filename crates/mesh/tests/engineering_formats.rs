@@ -170,7 +170,9 @@ impl Brick {
         }
         let at = |p: &Point| Vec3::from(p.map(f64::from)) * 0.5;
         let mut points: Vec<Vec3> = corners.iter().map(at).collect();
-        let bent = middles.iter().map(|[a, b]| (at(a) + at(b)) * 0.5 + rng.vec3() * 0.05);
+        let bent = middles
+            .iter()
+            .map(|[a, b]| (at(a) + at(b)) * 0.5 + (rng.vec3() * 5.0).map(|c| c.round() / 64.0));
         points.extend(bent.collect::<Vec<_>>());
         Self { elements, corners, middles, number, middle, points }
     }
@@ -537,4 +539,175 @@ fn triangles_of_triangle() {
     assert_eq!(mesh.triangles, [[0, 5, 4], [5, 1, 3], [4, 3, 2], [5, 3, 4]]);
     assert_eq!(mesh.divided, [0]);
     assert!(mesh.regions.is_empty() && mesh.notes[0].contains("no integers"), "{:?}", mesh.notes);
+}
+
+/// A card of Nastran in a format of fields.
+fn card(format: &str, name: &str, fields: &[String]) -> String {
+    let (inner, mark) = match format {
+        "large" => (4, "*C7"),
+        "marked" => (8, "+C7"),
+        _ => (8, ""),
+    };
+    let mut out = String::new();
+    let lines: Vec<&[String]> = fields.chunks(inner).collect();
+    for (k, line) in lines.iter().enumerate() {
+        let first = if k > 0 { mark } else { name };
+        let mark = if k + 1 < lines.len() { mark } else { "" };
+        match format {
+            "free" => write!(out, "{first},{}", line.join(", ")).unwrap(),
+            "large" => {
+                let first = if k > 0 { first.to_string() } else { format!("{first}*") };
+                write!(out, "{first:<8}").unwrap();
+                (0..4).for_each(|k| write!(out, "{:>16}", line.get(k).map_or("", |f| f)).unwrap());
+                out += mark;
+            }
+            _ => {
+                write!(out, "{first:<8}").unwrap();
+                (0..8).for_each(|k| write!(out, "{:<8}", line.get(k).map_or("", |f| f)).unwrap());
+                out += mark;
+            }
+        }
+        out += if k % 2 == 0 { "\n" } else { "\r\n" };
+    }
+    out
+}
+
+/// A file of Nastran; nodes have every third number from 5 on.
+fn nastran(brick: &Brick, order: usize, format: &str, rng: &mut Random) -> String {
+    let number = |v: usize| (3 * v + 5).to_string();
+    let (mut points, mut cards): (Vec<String>, Vec<String>) = Default::default();
+    for (v, p) in brick.points(order).iter().enumerate() {
+        // eight columns hold no zero in front of the dot
+        let real = |c: &f64| format!("{c:?}").replace("0.", ".").replace("-0.", "-.");
+        let real = |c: &f64| if c.fract() == 0.0 { format!("{c:?}") } else { real(c) };
+        let mut fields = vec![number(v), if v % 2 == 0 { "0" } else { "" }.to_string()];
+        fields.extend(p.iter().map(real));
+        points.push(card(format, "GRID", &fields));
+    }
+    for (k, e) in brick.elements.iter().enumerate() {
+        let name = match e.kind {
+            Line => "CBAR",
+            Triangle if order == 1 => "CTRIA3",
+            Triangle => "CTRIA6",
+            Quadrangle if order == 1 => "CQUAD4",
+            Quadrangle => "CQUAD8",
+            Tet => "CTETRA",
+            Pyramid if k % 2 == 0 => "CPYRA",
+            Pyramid => "CPYRAM",
+            Wedge => "CPENTA",
+            Hexahedron => "CHEXA",
+        };
+        let nodes = brick.nodes(e, if order == 1 { &[] } else { e.kind.edges() });
+        let parts = match nodes[..] {
+            // bars have no node in the middle
+            [a, b, m] if e.kind == Line => vec![vec![a, m], vec![m, b]],
+            _ => vec![nodes],
+        };
+        for part in parts {
+            let label = if e.label == 0 { String::new() } else { e.label.to_string() };
+            let mut fields = vec![(100 + cards.len()).to_string(), label];
+            fields.extend(part.into_iter().map(number));
+            if e.kind == Line {
+                fields.extend(["0.", "0.", "1."].map(String::from));
+            }
+            cards.push(card(format, name, &fields));
+        }
+    }
+    cards.push("MAT1,1,2.1+11,,.3\n".into());
+    cards.push("PSOLID  1       1\n".into());
+    cards.push("MAT1    2       1.+5            .4\n".into());
+    for k in (1..cards.len()).rev() {
+        cards.swap(k, rng.below(k as u64 + 1) as usize);
+    }
+    // points stand in their order between the other cards
+    for (k, point) in points.into_iter().enumerate() {
+        let at = 2 * k + rng.below(2) as usize;
+        cards.insert(at.min(cards.len()), point);
+    }
+    format!(
+        "$ a file\nSOL 101\nCEND\n  SUBCASE 1\n    LOAD = 3\nBegin  Bulk\n$ cards\n\n{}enddata\nGRID,1\n",
+        cards.concat()
+    )
+}
+
+#[test]
+fn nastran_bricks() {
+    let name = |_: usize, label: i64| format!("property-{label}");
+    for seed in 0..6 {
+        for format in ["free", "small", "marked", "large"] {
+            for order in [1, 2] {
+                let rng = &mut Random::new(seed);
+                let brick = Brick::new(&MIXED, seed);
+                let content = nastran(&brick, order, format, rng);
+                let what = format!("Nastran, {format}, order {order}, seed {seed}");
+                let mesh =
+                    text("a.bdf", &content).unwrap_or_else(|e| panic!("{what}: {e}\n{content}"));
+                brick.assert_is(&mesh, order, name, &what);
+                assert_eq!(
+                    mesh.notes[0],
+                    "divided into 24 tetrahedra: 1 hexahedron, 2 wedges, 6 pyramids"
+                );
+                assert!(
+                    mesh.notes[1].ends_with("were not read: 2 MAT1, 1 PSOLID"),
+                    "{:?}",
+                    mesh.notes
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn nastran_fields() {
+    // numbers without a letter in front of the exponent, tabs, columns behind 80, a file without a case control
+    let points = "GRID,1,,1.5-3,-2.+1,3\nGRID\t2\t0\t1.D0\t\t.5\t\t\t\t+\n+       345\n\
+                  GRID*                  3                            -1.0             7.0*\n*                    2.0\n\
+                  GRID    4                     0.      0.      4.                                      comment\n\
+                  ctetra  1       9       1       2       3       4       $ a comment\n\
+                  GRID    4                     0.      0.      4.\n";
+    let mesh = text("a.nas", points).unwrap();
+    assert_eq!(
+        mesh.points,
+        [[1.5e-3, -20.0, 3.0], [1.0, 0.0, 0.5], [-1.0, 7.0, 2.0], [0.0, 0.0, 4.0]].map(Vec3::from)
+    );
+    assert_eq!((mesh.tets.len(), &mesh.regions[0].name[..]), (1, "property-9"));
+    assert!(mesh.notes.is_empty(), "{:?}", mesh.notes);
+    // by its content
+    let mesh = text("a.dat", points).unwrap();
+    assert_eq!(mesh.tets.len(), 1);
+    let message = text("a.dat", "1 2 3\nGRIDS 4\n").unwrap_err().to_string();
+    assert!(message.contains(".bdf") && !message.contains("line"), "{message}");
+    // nodes on edges that are left out leave elements of order 1; either sense is that of the manual
+    let points = "GRID,1\nGRID,2,,1.\nGRID,3,,,1.\nGRID,4,,,,1.\nGRID,5,,0.,0.,-1.\n";
+    let mesh = text("a.fem", &format!("{points}CTETRA,1,1,1,2,3,4,,,\n,,,\nCTETRA,2,1,1,2,3,5\n"))
+        .unwrap();
+    assert!(mesh.middles.is_empty() && mesh.check().is_empty(), "{:?}", mesh.check());
+    assert!((mesh.volume() - 1.0 / 3.0).abs() < 1e-15);
+}
+
+#[test]
+fn nastran_errors_name_the_line() {
+    let points = "GRID,1\nGRID,2,,1.\nGRID,3,,,1.\nGRID,4,,,,1.\n";
+    let file = |rest: &str| format!("BEGIN BULK\n{points}{rest}\n");
+    let case = |rest: &str, line: usize, part: &'static str| ("a.bdf", file(rest), line, part);
+    assert_errors(&[
+        case("GRID,5,3,1.,1.,1.", 6, "GRID 5 has its coordinates in the coordinate system 3"),
+        case("GRDSET,,2", 6, "coordinate system 2"),
+        case("GRID,5,,1.x", 6, "GRID: \"1.x\" in field 4, where a coordinate should stand"),
+        case("GRID,5,,inf", 6, "finite"),
+        case("GRID,x", 6, "\"x\" in field 2"),
+        case("GRID,0", 6, "a number from 1"),
+        case("GRID,2,,3.", 6, "twice, at different places"),
+        case("$\nCTETRA,7,1,1,2,3,5", 7, "CTETRA 7: there is no GRID 5"),
+        case("CTETRA,7,1,1,2,3", 6, "CTETRA 7 has no node 4 of 4"),
+        case("CTETRA,7,1,1,2,3,4,1\nMAT1", 6, "CTETRA 7 has no node 6 of 10"),
+        case("CHEXA,7,1,1,1,2,2,1,1\n,2,2", 6, "CHEXA 7: a hexahedron has no extent"),
+        case("INCLUDE 'mesh.bdf'", 6, "INCLUDE is not supported"),
+        case("=,*(1),=", 6, "repeat"),
+        case("GRID,5,,1.,1.,1.,,,,+,7", 6, "more than ten fields"),
+        case("CTETRA,7,1,1,2,3,4,,,+A\n+B,1,2,3", 7, "continues another card"),
+        case("7 8 9", 6, "\"7 8 9\""),
+        ("a.bdf", "BEGIN BULK\n+,1,2\n".into(), 2, "none before it"),
+        ("a.bdf", "BEGIN BULK\nMAT1,1\nENDDATA\n".into(), 3, "no GRID card"),
+    ]);
 }

@@ -19,6 +19,7 @@
 //! | USD `.usda`, `.usdc`, `.usdz` | meshes (polygons as triangles), linear curves, points of one layer at `startTimeCode`, [over time](animation), with transforms and `metersPerUnit`; prims as regions | references, variants: error; subdivision: control meshes, with a note |
 //! | Medit `.mesh` | text; edges, triangles, quadrangles, tetrahedra, hexahedra, prisms, pyramids of order 1, and edges, triangles, tetrahedra of order 2; references as regions | corners, ridges, normals and the like: skipped; other sections: error |
 //! | TetGen `.ele`, `.node`, with `.face` and `.edge` beside them | tetrahedra and triangles of order 1 or 2, edges; attributes and boundary markers as regions | markers and attributes of nodes: skipped |
+//! | Nastran `.bdf`, `.nas`, `.fem`, `.dat` | bulk data in all three field formats: points in the basic system, tetrahedra, pyramids, wedges, hexahedra, triangles, quadrangles of order 1 or 2, rods, bars and beams; properties as regions | other coordinate systems, `INCLUDE`: error; other cards: left out, with a note |
 //! | URDF `.urdf`, MJCF `.xml` | the collision geometry of a robot, joints at zero; geometries as regions | planes, height fields, flexible bodies: left out, with a note |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
@@ -33,6 +34,7 @@ mod gmsh;
 mod labels;
 mod medit;
 mod middles;
+mod nastran;
 mod obj;
 mod parts;
 mod ply;
@@ -91,11 +93,13 @@ pub enum Format {
     Medit,
     /// TetGen `.node`, `.ele`, with the files beside it.
     TetGen,
+    /// Bulk data of Nastran `.bdf`, `.nas`, `.fem`, and `.dat` where it looks like it.
+    Nastran,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 15] = [
+    pub const ALL: [Format; 16] = [
         Format::Gmsh,
         Format::Vtk,
         Format::Vtu,
@@ -111,6 +115,7 @@ impl Format {
         Format::Mjcf,
         Format::Medit,
         Format::TetGen,
+        Format::Nastran,
     ];
 
     /// File name extensions, lower case, without the dot.
@@ -131,6 +136,7 @@ impl Format {
             Format::Mjcf => &["xml", "mjcf"],
             Format::Medit => &["mesh"],
             Format::TetGen => &["ele", "node"],
+            Format::Nastran => &["bdf", "nas", "fem"],
         }
     }
 
@@ -178,11 +184,15 @@ impl Format {
             })
             .map(|(_, f)| f);
         magic.or_else(|| Format::of_extension(path)).or_else(|| {
+            // data of many programs have this name
+            let is_dat = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("dat"));
             let looks_like = |words: &[&[u8]]| words.iter().any(|w| start.starts_with(w));
             if looks_like(&[b"solid"]) {
                 Some(Format::Stl)
             } else if looks_like(&[b"v ", b"o ", b"g ", b"mtllib "]) {
                 Some(Format::Obj)
+            } else if is_dat && nastran::looks_like(data) {
+                Some(Format::Nastran)
             } else {
                 None
             }
@@ -256,6 +266,7 @@ pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, Me
         Format::Mjcf => robot::read_mjcf(path, data),
         Format::Medit => medit::read(path, data),
         Format::TetGen => tetgen::read(path, data),
+        Format::Nastran => nastran::read(path, data),
     }?;
     mesh.complete_middles();
     if options.flip_inverted && mesh.flip_if_all_inverted() {

@@ -33,6 +33,9 @@ impl Part {
     }
 }
 
+/// Fields of a line that are looked at, more than any line of interest has.
+const MOST_FIELDS: usize = 32;
+
 /// The bytes of a file.
 type Read = (PathBuf, Vec<u8>);
 
@@ -98,7 +101,7 @@ fn fields<'a>(scan: &mut Scanner<'a>) -> Option<Vec<&'a [u8]>> {
     loop {
         let line = scan.line()?;
         let end = line.iter().position(|b| *b == b'#').unwrap_or(line.len());
-        let fields: Vec<&[u8]> = words(&line[..end]).collect();
+        let fields: Vec<&[u8]> = words(&line[..end]).take(MOST_FIELDS).collect();
         if !fields.is_empty() {
             return Some(fields);
         }
