@@ -90,7 +90,7 @@ fn counts_and_cards_without_end_are_refused() {
             assert!(message.contains("announced") || message.contains("\"-1\""), "{message}");
         }
     }
-    // a card that goes on for ever, a line of nothing but fields, and names of cards that are all different
+    // a card of countless lines, a line of nothing but fields, and names of cards that are all different
     let endless = format!("GRID,1\nCTETRA,1,1,1,1,1,1\n{}", ",\n".repeat(5_000_000));
     refused("a.bdf", endless.as_bytes(), "CTETRA 1: a tetrahedron has no extent");
     refused("a.bdf", format!("GRID,1{}x\n", ",".repeat(20_000_000)).as_bytes(), "ten fields");

@@ -139,7 +139,7 @@ fn nodes(path: &Path, data: &[u8]) -> Result<(Vec<Vec3>, i64)> {
         if i == 0 {
             first = number;
         }
-        if first < 0 || first > 1 || number != first + i as i64 {
+        if !(0..=1).contains(&first) || number != first + i as i64 {
             return Err(scan.error(
                 format!("node {number} where node {} should stand", first.clamp(0, 1) + i as i64),
                 "Number the nodes in ascending order, from 0 or 1",
@@ -166,7 +166,7 @@ struct Reader {
     first: i64,
     cells: Cells,
     labels: Labels,
-    /// That of the elements in the `.ele` file.
+    /// The order of the elements in the `.ele` file.
     order: usize,
 }
 

@@ -3,12 +3,15 @@
 //! MSC Nastran Quick Reference Guide, "Bulk Data Entries". A card is a line of fields with its name in front, and lines that continue it. Fields are
 //! between commas, or have 8 columns, or 16 where the name ends in a star.
 
-use super::cells::{Cell, Cells};
-use super::fortran;
-use super::labels::Labels;
-use super::scan::{Result, Scanner, parse};
-use super::solids::SolidCell;
+mod card;
+
+use crate::format::cells::{Cell, Cells};
+use crate::format::fortran;
+use crate::format::labels::Labels;
+use crate::format::scan::{Result, Scanner, parse};
+use crate::format::solids::SolidCell;
 use crate::{Mesh, MeshError};
+use card::{Card, expand, split};
 use standoff_geometry::division::Solid;
 use standoff_linalg::Vec3;
 use std::collections::hash_map::Entry;
@@ -71,8 +74,6 @@ const PYRAMID: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 const HEXAHEDRON: &[usize] =
     &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 12, 13, 14, 15];
 
-/// Fields of a card that are kept, more than any element has.
-const MOST_FIELDS: usize = 64;
 /// Most names of cards in a note, and of those that are counted by name.
 const MOST_NAMES: usize = 20;
 const MOST_COUNTED: usize = 1000;
@@ -92,83 +93,6 @@ fn is_begin(line: &[u8]) -> bool {
     let mut words = line.split(is_gap).filter(|w| !w.is_empty());
     let mut is = |name: &[u8]| words.next().is_some_and(|w| w.eq_ignore_ascii_case(name));
     is(b"BEGIN") && is(b"BULK")
-}
-
-/// A card that is being read.
-struct Card {
-    name: String,
-    /// All lines, with blanks instead of tabs.
-    text: Vec<u8>,
-    /// Fields behind the name, without those that continue lines.
-    fields: Vec<Range<usize>>,
-    /// What the last line ends with, which begins the next.
-    mark: Range<usize>,
-    /// Where it stands in the file.
-    at: usize,
-}
-
-impl Card {
-    /// The field of a number from 1, as in the manual; empty where there is none.
-    fn field(&self, number: usize) -> &[u8] {
-        let range = number.checked_sub(2).and_then(|k| self.fields.get(k));
-        range.and_then(|r| self.text.get(r.clone())).unwrap_or_default()
-    }
-}
-
-/// The fields of a line, as ranges of a text.
-struct Line {
-    first: Range<usize>,
-    fields: Vec<Range<usize>>,
-    mark: Range<usize>,
-    /// Whether anything stands behind.
-    too_long: bool,
-}
-
-/// A part of a text without blanks around it.
-fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let part = &text[range.clone()];
-    let start = range.start + (part.len() - part.trim_ascii_start().len());
-    start..start + part.trim_ascii().len()
-}
-
-/// Splits a line into fields.
-fn split(line: &[u8]) -> Line {
-    let mut at = 0;
-    let mut next = |length: usize, gap: usize| {
-        let range = at.min(line.len())..(at + length).min(line.len());
-        at += length + gap;
-        range
-    };
-    let ranges: Vec<Range<usize>> = if line.contains(&b',') {
-        // ten fields, and what stands behind them
-        line.splitn(11, |b| *b == b',').map(|part| next(part.len(), 1)).collect()
-    } else {
-        let large = line[..line.len().min(8)].contains(&b'*');
-        let (inner, wide) = if large { (4, 16) } else { (8, 8) };
-        // what stands behind column 80 is a comment
-        (0..inner + 2).map(|k| next(if (1..=inner).contains(&k) { wide } else { 8 }, 0)).collect()
-    };
-    let mut ranges = ranges.into_iter().map(|r| trimmed(line, r));
-    let first = ranges.next().unwrap_or(0..0);
-    let large = line[first.clone()].contains(&b'*');
-    let inner = if large { 4 } else { 8 };
-    let mut fields: Vec<Range<usize>> = ranges.by_ref().take(inner).collect();
-    fields.resize(inner, 0..0);
-    let mark = ranges.next().unwrap_or(0..0);
-    let is_empty = |r: Range<usize>| line[r].iter().all(|b| matches!(b, b' ' | b','));
-    Line { first, fields, mark, too_long: !ranges.all(is_empty) }
-}
-
-/// A line with blanks up to the next multiple of eight columns instead of tabs.
-fn expand(line: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(line.len());
-    for byte in line {
-        match byte {
-            b'\t' => text.resize((text.len() / 8 + 1) * 8, b' '),
-            _ => text.push(*byte),
-        }
-    }
-    text
 }
 
 struct Element {
@@ -248,7 +172,12 @@ impl<'a> Reader<'a> {
                         "Write the lines of a card one after the other, its name first",
                     ));
                 };
-                self.go_on(card, &text, &parts)?;
+                if !card.go_on(&text, &parts) {
+                    return Err(self.scan.error(
+                        "the line continues another card than the one before it",
+                        "Write the lines of a card one after the other",
+                    ));
+                }
                 continue;
             }
             let next = self.begin_card(first)?;
@@ -291,30 +220,6 @@ impl<'a> Reader<'a> {
             Ok(text) if is_name => Ok(text.to_ascii_uppercase()),
             _ => Err(self.scan.unexpected(first, "the name of a card (GRID, CTETRA, …)")),
         }
-    }
-
-    /// Adds a line to the card that it continues.
-    fn go_on(&self, card: &mut Card, line: &[u8], parts: &Line) -> Result<()> {
-        let of = |mark: &[u8]| mark.get(1..).unwrap_or_default().trim_ascii().to_ascii_uppercase();
-        let (before, mark) = (of(&card.text[card.mark.clone()]), of(&line[parts.first.clone()]));
-        if !before.is_empty() && !mark.is_empty() && before != mark {
-            return Err(self.scan.error(
-                "the line continues another card than the one before it",
-                "Write the lines of a card one after the other",
-            ));
-        }
-        // a line begins with the field of a multiple of four, and with eight fields with one of eight
-        let whole = card.fields.len().next_multiple_of(parts.fields.len());
-        card.fields.resize(whole, 0..0);
-        if card.fields.len() >= MOST_FIELDS {
-            return Ok(());
-        }
-        let behind = card.text.len();
-        let moved = |r: &Range<usize>| behind + r.start..behind + r.end;
-        card.fields.extend(parts.fields.iter().map(moved));
-        card.mark = moved(&parts.mark);
-        card.text.extend(line);
-        Ok(())
     }
 
     /// Reads a card that is complete.
@@ -395,7 +300,7 @@ impl<'a> Reader<'a> {
                 self.points.push(p);
                 Ok(())
             }
-            // the same once more is allowed
+            // the same point again is allowed
             Entry::Occupied(entry) if self.points[*entry.get() as usize] == p => Ok(()),
             Entry::Occupied(_) => Err(self.wrong(
                 card.at,
