@@ -1,7 +1,7 @@
 //! Readers survive damaged files: no panic, nothing larger than the file allows.
 
 use proptest::prelude::*;
-use standoff_mesh::format::{Format, ReadOptions, parse};
+use standoff_mesh::format::{Format, ReadOptions, parse, read};
 use standoff_testkit::thorough;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -25,6 +25,11 @@ fn load() -> Vec<(String, Vec<u8>)> {
     for name in ["arm.urdf", "shapes.xml", "row.xml"].map(|n| robots.join(n)) {
         files.push((name.to_string_lossy().into_owned(), std::fs::read(&name).unwrap()));
     }
+    // and so are the files of a mesh of TetGen
+    let tetgen = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tetgen");
+    for name in ["bar.ele", "bar.node"].map(|n| tetgen.join(n)) {
+        files.push((name.to_string_lossy().into_owned(), std::fs::read(&name).unwrap()));
+    }
     files.sort();
     assert!(files.len() > 30);
     files.push(("a.seg".into(), b"v 0 0 0\nv 1 0 0\ns 1 2\n".to_vec()));
@@ -33,8 +38,26 @@ fn load() -> Vec<(String, Vec<u8>)> {
     files.push(("a.obj".into(), obj.to_vec()));
     files.push(("solids.msh".into(), solids().0.into_bytes()));
     files.push(("solids.vtk".into(), solids().1.into_bytes()));
+    files.push(("a.mesh".into(), MEDIT.into()));
+    files.push(("a.bdf".into(), NASTRAN.into()));
     files
 }
+
+/// Every section of Medit that is read, and some that are skipped.
+const MEDIT: &str = "MeshVersionFormatted 2\nDimension 3\nVertices\n10\n0 0 0 0\n2 0 0 0\n0 2 0 0\n0 0 2 0\n1 0 0 0\n1 1 0 0\n\
+    0 1 0 0\n0 0 1 0\n1 0 1 0\n0 1 1 0\nTetrahedraP2\n1\n1 2 3 4 5 6 7 8 9 10 3\nTrianglesP2\n1\n1 3 2 7 6 5 4\nEdgesP2\n1\n\
+    1 2 5 1\nTriangles\n1\n1 5 7 2\nQuadrilaterals\n1\n1 5 6 7 2\n# so be it\nTetrahedra\n1\n5 6 7 8 0\nPyramids\n1\n\
+    1 5 6 7 8 9\nPrisms\n1\n1 2 3 8 9 10 8\nHexahedra\n1\n1 5 6 7 8 9 9 10 7\nRidges\n1\n1\nNormals\n1\n0 0 1\n\
+    AngleOfCornerBound 3\nEnd\n";
+
+/// The same hexahedron, quadrangle and wedge as in the other texts, in all formats of fields.
+const NASTRAN: &str = "SOL 101\nBEGIN BULK\n$ points\nGRID,1\nGRID,2,,2.\nGRID,3,0,2.,2.\nGRID,4,,,2.\nGRID,5,,,,2.\n\
+    GRID    6               2.      0.0     2.\nGRID    7               .2+1    2.      2.\nGRID\t8\t\t0.\t2.\t2.\n\
+    GRID*                  9                              1.              0.*\n*                     0.\nGRID,10,,2.,1.\n\
+    GRID,11,,1.,2.\nGRID,12,,,1.\nGRID,13,,,,1.\nGRID,14,,2.,,1.\nGRID,15,,2.,2.,1.\nGRID,16,,,2.,1.\nGRID,17,,1.,,2.\n\
+    GRID,18,,2.,1.,2.\nGRID,19,,1.,2.,2.\nGRID,20,,,1.,2.\nGRID,21,,4.\nGRID,22,,4.,,2.D0\nMAT1,1,2.1+11,,.3\n\
+    CHEXA,1,1,1,2,3,4,5,6,+A\n+A,7,8,9,10,11,12,13,14,+\n+,15,16,17,18,19,20\nCQUAD8,2,2,5,6,7,8,17,18\n,19,20\n\
+    CHEXA,3,1,2,21,3,3,6,22,\n,7,7\nCBAR,4,3,1,2,0.,0.,1.\nENDDATA\n";
 
 /// A hexahedron of twenty nodes, a quadrangle of eight on it, and beside it a hexahedron of which a wedge is left, in both families of formats.
 fn solids() -> (String, String) {
@@ -68,6 +91,15 @@ fn solids_are_read() {
         assert_eq!((mesh.tets.len(), mesh.triangles.len(), mesh.volume()), (9, 8, 12.0), "{name}");
         assert!(mesh.check().is_empty(), "{name}: {:?}", mesh.check());
     }
+    let mesh = parse(Path::new("a.bdf"), NASTRAN.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!((mesh.tets.len(), mesh.triangles.len(), mesh.volume()), (9, 8, 12.0));
+    assert!(mesh.check().is_empty(), "{:?}", mesh.check());
+    let mesh =
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tetgen/bar.ele")).unwrap();
+    assert_eq!((mesh.middles.len(), mesh.triangles.len(), mesh.edges.len()), (1, 8, 2));
+    assert!(mesh.check().is_empty(), "{:?}", mesh.check());
+    let mesh = parse(Path::new("a.mesh"), MEDIT.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!((mesh.tets.len(), mesh.triangles.len(), mesh.edges.len()), (11, 7, 2));
 }
 
 /// Reads damaged bytes as the file's own format (its magic may be gone). Each element takes at
@@ -80,8 +112,8 @@ fn survives(name: &str, bytes: &[u8]) {
         let most = bytes.len()
             * match format {
                 Some(Format::Vtk | Format::Vtu) => 1032,
-                // a ball takes a line
-                Some(Format::Urdf | Format::Mjcf) => 500,
+                // a ball takes a line, and files of TetGen have others beside them
+                Some(Format::Urdf | Format::Mjcf | Format::TetGen) => 500,
                 // nodes may repeat a mesh of a scene
                 Some(Format::Gltf | Format::Usd) => 16,
                 _ => 4,
@@ -155,9 +187,9 @@ proptest! {
     #[test]
     fn bytes_without_sense(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
-        head in 0..9usize,
+        head in 0..11usize,
     ) {
-        let heads: [(&str, &[u8]); 9] = [
+        let heads: [(&str, &[u8]); 11] = [
             ("a.msh", b"$MeshFormat\n4.1 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Nodes\n"),
             ("a.msh", b"$MeshFormat\n2.2 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Nodes\n3\n"),
             ("a.msh", b"$MeshFormat\n4.1 1 8\n\x01\0\0\0\n$EndMeshFormat\n$Entities\n"),
@@ -167,6 +199,8 @@ proptest! {
             ("a.stl", b""),
             ("a.obj", b"v 0 0 0\nf "),
             ("a.seg", b"v 0 0 0\ns "),
+            ("a.nas", b"GRID,1\nGRID,2,,1.\nGRID,3,,,1.\nCTRIA3,1,1,"),
+            ("a.mesh", b"MeshVersionFormatted 2\nDimension 3\nVertices\n1\n0 0 0 0\nEdges\n"),
         ];
         let (name, head) = heads[head];
         survives(name, &[head, &bytes].concat());

@@ -64,3 +64,40 @@ fn copies_without_end_are_refused() {
     }
     assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
 }
+
+/// Counts that no file can hold, and cards and lines without end, take neither memory nor time beyond the file.
+#[test]
+fn counts_and_cards_without_end_are_refused() {
+    let begin = Instant::now();
+    let refused = |name: &str, content: &[u8], part: &str| {
+        let error = parse(Path::new(name), content, &ReadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    for count in ["4000000000", "18446744073709551615", "-1"] {
+        let head = "MeshVersionFormatted 2\nDimension 3\n";
+        for section in ["Vertices", "TetrahedraP2", "NormalAtQuadrilateralVertices", "Normals"] {
+            let part = if count == "-1" { "\"-1\"" } else { "announced" };
+            refused("a.mesh", format!("{head}{section}\n{count}\n0 0 0 0\n").as_bytes(), part);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.ele");
+        for (node, ele) in
+            [("1 3 0 0\n1 0 0 0\n", count), (&format!("{count} 3 0 0\n1 0 0 0\n"), "1")]
+        {
+            std::fs::write(folder.path().join("a.node"), node).unwrap();
+            std::fs::write(&file, format!("{ele} 4 0\n1 1 1 1 1\n")).unwrap();
+            let message = read(&file).unwrap_err().to_string();
+            assert!(message.contains("announced") || message.contains("\"-1\""), "{message}");
+        }
+    }
+    // a card of countless lines, a line of nothing but fields, and names of cards that are all different
+    let endless = format!("GRID,1\nCTETRA,1,1,1,1,1,1\n{}", ",\n".repeat(5_000_000));
+    refused("a.bdf", endless.as_bytes(), "CTETRA 1: a tetrahedron has no extent");
+    refused("a.bdf", format!("GRID,1{}x\n", ",".repeat(20_000_000)).as_bytes(), "ten fields");
+    let names: String = (0..1_000_000).map(|k| format!("A{k}\n")).collect();
+    let mesh =
+        parse(Path::new("a.nas"), format!("GRID,1\n{names}").as_bytes(), &ReadOptions::default())
+            .unwrap();
+    assert!(mesh.notes[0].len() < 500, "{:?}", mesh.notes);
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+}

@@ -17,6 +17,9 @@
 //! | `.csv` | x, y, z per line, after an optional line of names: a cloud of points | further columns: left out, with a note |
 //! | glTF 2.0 `.glb`, `.gltf` | the default scene with its transforms: triangles, strips, fans, lines, points; embedded buffers and files; sparse and quantized data; nodes as regions | compressed data: error; skins, morph targets: ignored, with a note |
 //! | USD `.usda`, `.usdc`, `.usdz` | meshes (polygons as triangles), linear curves, points of one layer at `startTimeCode`, [over time](animation), with transforms and `metersPerUnit`; prims as regions | references, variants: error; subdivision: control meshes, with a note |
+//! | Medit `.mesh` | text; edges, triangles, quadrangles, tetrahedra, hexahedra, prisms, pyramids of order 1, and edges, triangles, tetrahedra of order 2; references as regions | corners, ridges, normals and the like: skipped; other sections: error |
+//! | TetGen `.ele`, `.node`, with `.face` and `.edge` beside them | tetrahedra and triangles of order 1 or 2, edges; attributes and boundary markers as regions | markers and attributes of nodes: skipped |
+//! | Nastran `.bdf`, `.nas`, `.fem`, `.dat` | bulk data in all three field formats: points in the basic system, tetrahedra, pyramids, wedges, hexahedra, triangles, quadrangles of order 1 or 2, rods, bars and beams; properties as regions | other coordinate systems, `INCLUDE`: error; other cards: left out, with a note |
 //! | URDF `.urdf`, MJCF `.xml` | the collision geometry of a robot, joints at zero; geometries as regions | planes, height fields, flexible bodies: left out, with a note |
 //! | `.pt` | OBJ syntax, every vertex a bare point | faces and lines: skipped |
 
@@ -25,8 +28,13 @@ mod base64;
 mod cells;
 mod convert;
 mod csv;
+mod fortran;
 mod gltf;
 mod gmsh;
+mod labels;
+mod medit;
+mod middles;
+mod nastran;
 mod obj;
 mod parts;
 mod ply;
@@ -36,6 +44,7 @@ mod scan;
 mod seg;
 mod solids;
 mod stl;
+mod tetgen;
 mod usd;
 mod vtk;
 mod vtu;
@@ -80,11 +89,17 @@ pub enum Format {
     Urdf,
     /// Models of MuJoCo `.xml`.
     Mjcf,
+    /// Medit `.mesh`, text.
+    Medit,
+    /// TetGen `.node`, `.ele`, with the files beside it.
+    TetGen,
+    /// Bulk data of Nastran `.bdf`, `.nas`, `.fem`, and `.dat` where it looks like it.
+    Nastran,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 13] = [
+    pub const ALL: [Format; 16] = [
         Format::Gmsh,
         Format::Vtk,
         Format::Vtu,
@@ -98,6 +113,9 @@ impl Format {
         Format::Usd,
         Format::Urdf,
         Format::Mjcf,
+        Format::Medit,
+        Format::TetGen,
+        Format::Nastran,
     ];
 
     /// File name extensions, lower case, without the dot.
@@ -116,6 +134,9 @@ impl Format {
             Format::Usd => &["usda", "usd", "usdc", "usdz"],
             Format::Urdf => &["urdf"],
             Format::Mjcf => &["xml", "mjcf"],
+            Format::Medit => &["mesh"],
+            Format::TetGen => &["ele", "node"],
+            Format::Nastran => &["bdf", "nas", "fem"],
         }
     }
 
@@ -150,10 +171,11 @@ impl Format {
         {
             return Some(format);
         }
-        let certain: [(&[u8], Format); 3] = [
+        let certain: [(&[u8], Format); 4] = [
             (b"$MeshFormat", Format::Gmsh),
             (b"# vtk DataFile", Format::Vtk),
             (b"ply", Format::Ply),
+            (b"MeshVersionFormatted", Format::Medit),
         ];
         let magic = certain
             .into_iter()
@@ -162,11 +184,15 @@ impl Format {
             })
             .map(|(_, f)| f);
         magic.or_else(|| Format::of_extension(path)).or_else(|| {
+            // data of many programs have this name
+            let is_dat = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("dat"));
             let looks_like = |words: &[&[u8]]| words.iter().any(|w| start.starts_with(w));
             if looks_like(&[b"solid"]) {
                 Some(Format::Stl)
             } else if looks_like(&[b"v ", b"o ", b"g ", b"mtllib "]) {
                 Some(Format::Obj)
+            } else if is_dat && nastran::looks_like(data) {
+                Some(Format::Nastran)
             } else {
                 None
             }
@@ -238,6 +264,9 @@ pub fn parse(path: &Path, data: &[u8], options: &ReadOptions) -> Result<Mesh, Me
         Format::Usd => usd::read(path, data),
         Format::Urdf => robot::read_urdf(path, data),
         Format::Mjcf => robot::read_mjcf(path, data),
+        Format::Medit => medit::read(path, data),
+        Format::TetGen => tetgen::read(path, data),
+        Format::Nastran => nastran::read(path, data),
     }?;
     mesh.complete_middles();
     if options.flip_inverted && mesh.flip_if_all_inverted() {

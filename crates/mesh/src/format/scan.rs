@@ -135,6 +135,11 @@ impl<'a> Scanner<'a> {
         self.pos
     }
 
+    /// Offset of what was read last.
+    pub(crate) fn last(&self) -> usize {
+        self.last
+    }
+
     /// Offset of the next word, or of the next byte of a binary part.
     pub(crate) fn next_pos(&self, binary: bool) -> usize {
         let rest = &self.data[self.pos..];

@@ -88,13 +88,17 @@ impl Solids {
         let first = mesh.tets.len();
         mesh.tets.extend(tets);
         let range = first..mesh.tets.len();
-        match cell.solid {
-            Solid::Hexahedron => self.counts[0] += 1,
-            Solid::Wedge => self.counts[1] += 1,
-            Solid::Pyramid => self.counts[2] += 1,
-            Solid::Tet => {}
+        let count = match cell.solid {
+            Solid::Hexahedron => Some(0),
+            Solid::Wedge => Some(1),
+            Solid::Pyramid => Some(2),
+            // not divided
+            Solid::Tet => None,
+        };
+        if let Some(kind) = count {
+            self.counts[kind] += 1;
+            self.parts += range.len();
         }
-        self.parts += range.len();
         if cell.either {
             self.either.push(range.clone());
         }
