@@ -409,7 +409,7 @@ pub struct ObjectSection {
     /// Unique name; by default the name of the mesh file or shape, numbered if it repeats.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Mesh file (Gmsh, VTK, VTU, OBJ, PLY, STL, glTF, USD as text, seg), or a robot (URDF, MJCF) as an
+    /// Mesh file (Gmsh, VTK, VTU, Medit, TetGen, Nastran, OBJ, PLY, STL, glTF, USD as text, seg), or a robot (URDF, MJCF) as an
     /// obstacle, relative to the scene file. Either this or `shape`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<String>,
