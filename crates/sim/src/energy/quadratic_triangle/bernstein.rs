@@ -112,10 +112,17 @@ fn radius_noise(x: &[Vec3; NODES]) -> f64 {
     8.0 * f64::EPSILON * x.iter().map(|p| p.x.abs()).fold(0.0, f64::max)
 }
 
-/// Whether no radius within is negative: no control point is behind the axis.
+/// Whether each control point is on the axis, because the nodes of which it is made are.
+fn on_axis(x: &[Vec3; NODES]) -> [bool; COEFFICIENTS] {
+    // node k of an edge is between its ends
+    std::array::from_fn(|k| PAIRS[k].into_iter().chain([k]).all(|n| x[n].x == 0.0))
+}
+
+/// Whether no radius within is negative: no control point is behind the axis, or on it but for those whose nodes are.
 pub(super) fn is_outside(x: &[Vec3; NODES]) -> bool {
     let noise = radius_noise(x);
-    x.iter().all(|p| p.x >= 0.0) && control_points(x).iter().all(|p| p.x >= -noise)
+    let off = control_points(x).into_iter().zip(on_axis(x)).filter(|(_, on)| !on);
+    x.iter().all(|p| p.x >= 0.0) && off.into_iter().all(|(p, _)| p.x > noise)
 }
 
 /// The largest α ≤ 1 such that all coefficients of the area, and of a ring the radii of all control points off the axis, are at least `keep` times
@@ -138,11 +145,10 @@ pub(super) fn max_step(x: &[Vec3; NODES], dx: &[Vec3; NODES], keep: f64, is_ring
     }
     if is_ring {
         let noise = radius_noise(x);
-        for (x, dx) in control_points(x).iter().zip(control_points(dx)) {
-            // one on the axis is held there
-            if x.x > noise && dx.x < 0.0 {
-                least = least.min((1.0 - keep) * x.x / -dx.x);
-            }
+        let points = control_points(x).into_iter().zip(control_points(dx)).zip(on_axis(x));
+        // one on the axis is held there
+        for ((x, dx), _) in points.filter(|((_, dx), on)| !on && dx.x < 0.0) {
+            least = least.min(((1.0 - keep) * (x.x - noise) / -dx.x).max(0.0));
         }
     }
     least

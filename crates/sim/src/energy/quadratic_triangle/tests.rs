@@ -218,6 +218,30 @@ fn no_element_inverts_or_reaches_the_axis_anywhere_along_a_step_within_the_bound
     assert_eq!(element.max_step(&x, &dx), 0.0);
 }
 
+/// However often a ring is moved towards the axis, no radius within becomes negative; what is on the axis stays there.
+#[test]
+fn a_ring_that_closes_does_not_reach_the_axis() {
+    let r = &mut Random::new(66);
+    for k in 0..40 {
+        let mut x = nodes(r, if k % 4 == 0 { 0.0 } else { 0.3 }, 0.02);
+        let ring = QuadraticTriangle::new(&x, &material(0), true, true).unwrap();
+        for _ in 0..80 {
+            let on_axis = x.map(|p| p.x == 0.0);
+            let dx: [Vec3; NODES] = std::array::from_fn(|n| {
+                let d = shift(r, 0.01);
+                if on_axis[n] { Vec3::new(0.0, d.y, 0.0) } else { Vec3::new(-2.0 + d.x, d.y, 0.0) }
+            });
+            let step = ring.max_step(&x, &dx);
+            x = std::array::from_fn(|n| x[n] + step * dx[n]);
+            let [_, radius] = least(&x);
+            assert!(
+                radius >= 0.0 && x.iter().zip(on_axis).all(|(p, on)| on || p.x > 0.0),
+                "{k} {x:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_no_element_is_refused() {
     let r = &mut Random::new(65);
