@@ -135,7 +135,7 @@ impl Bodies {
             let kinds: Vec<usize> = elements.iter().map(kind).collect();
             let mesh = match (is_shell, is_planar) {
                 (true, _) => triangles(deck, &elements, &kinds).0,
-                (_, true) => planar(deck, &elements, &kinds)?,
+                (_, true) => planar(deck, &elements, &kinds, &name, notes)?,
                 _ => bodies.solid(deck, &elements, &kinds, yields, &name, notes)?,
             };
             bodies.add(
@@ -380,12 +380,24 @@ fn triangles(deck: &Deck, elements: &[u32], kinds: &[usize]) -> (Mesh, Vec<usize
 }
 
 /// The mesh of a solid in two dimensions. Quadrangles of eight nodes become two triangles of six, with a new node where the middle of the quadrangle is.
-fn planar(deck: &mut Deck, elements: &[u32], kinds: &[usize]) -> Result<Mesh, Fault> {
+fn planar(
+    deck: &mut Deck,
+    elements: &[u32],
+    kinds: &[usize],
+    name: &str,
+    notes: &mut Notes,
+) -> Result<Mesh, Fault> {
     for e in elements.iter().map(|e| &deck.elements[*e as usize]) {
         if e.nodes.iter().any(|v| deck.points[*v as usize].z != 0.0) {
             let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
             return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
         }
+    }
+    if elements.iter().any(|e| deck.elements[*e as usize].shape.nodes == 4) {
+        let text = format!(
+            "{name}: quadrangles of four nodes are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh"
+        );
+        notes.add(Place::default(), text);
     }
     let (mut mesh, mut labels) = (Mesh::default(), Vec::new());
     for (element, kind) in elements.iter().zip(kinds) {

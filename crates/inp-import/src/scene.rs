@@ -153,10 +153,8 @@ impl Model<'_> {
             entry(out, "element", "\"linear\"");
         }
         if body.is_planar && body.mesh.divided.is_empty() {
-            // triangles as the file says; halves of quadrangles, as those of bricks, get nodes in the middles of edges
-            let is_triangle = |e: &u32| self.deck.elements[*e as usize].shape.nodes == 3;
-            let linear = body.elements.iter().all(is_triangle);
-            entry(out, "element", if linear { "\"linear\"" } else { "\"quadratic\"" });
+            // as the file says, whatever a scene would choose
+            entry(out, "element", "\"linear\"");
         }
         if body.is_shell {
             // nodes at one place are one only where the file says so

@@ -63,9 +63,9 @@ fn what_is_held_is_pressed() {
 #[test]
 fn temperatures_that_differ_are_said() {
     let still = heated("*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 20\n", "");
-    assert!(!still.toml.contains("growth"), "{}", still.toml);
+    assert!(!still.toml.contains("\ngrowth"), "{}", still.toml);
     let differing = heated("", "*TEMPERATURE\nZTOP, 100\n");
-    assert!(!differing.toml.contains("growth"), "{}", differing.toml);
+    assert!(!differing.toml.contains("\ngrowth"), "{}", differing.toml);
     let note = "the temperature of M is not the same everywhere";
     assert!(differing.notes.iter().any(|n| n.contains(note)), "{:?}", differing.notes);
     let import = heated("*INITIAL CONDITIONS, TYPE=STRESS\nEALL, 1, 1, 1, 0, 0, 0\n", "");

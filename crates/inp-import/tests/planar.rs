@@ -88,7 +88,7 @@ fn moved(import: &Import) -> Vec<(Vec3, Vec3)> {
 /// A thick cylinder that is held along its axis under inner pressure has Lamé's displacement [Timoshenko & Goodier 1970, §28].
 #[test]
 fn a_thick_cylinder_widens_as_lame_says() {
-    for (kind, most) in [("CAX3", 4e-3), ("CAX4R", 1e-3), ("CAX6M", 1e-3), ("CAX8", 1e-3)] {
+    for (kind, most) in [("CAX3", 4e-3), ("CAX4R", 4e-3), ("CAX6M", 1e-3), ("CAX8", 1e-3)] {
         let plain = kind.trim_end_matches(['R', 'M']);
         let model = grid(plain, 12, 1.0, [1.0, 1.0])
             .replace(&format!("TYPE={plain}"), &format!("TYPE={kind}"));
@@ -99,8 +99,7 @@ fn a_thick_cylinder_widens_as_lame_says() {
         let order =
             ["element = \"linear\"", "element = \"quadratic\""].map(|o| import.toml.contains(o));
         let wanted = match kind {
-            "CAX3" => [true, false],
-            "CAX4R" => [false, true],
+            "CAX3" | "CAX4R" => [true, false],
             _ => [false, false],
         };
         assert_eq!(order, wanted, "{kind}");

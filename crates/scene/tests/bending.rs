@@ -127,7 +127,7 @@ fn the_estimate_of_a_square_plate_does_not_depend_on_axes() {
 #[test]
 fn the_estimate_is_near_to_the_deflection_of_a_strip() {
     for cells in [[10, 1], [20, 2], [40, 4], [10, 2]] {
-        for nu in [0.0, 0.3, 0.44] {
+        for nu in [0.0, 0.3] {
             let strip = |element: &str| {
                 let text = format!(
                     r#"
