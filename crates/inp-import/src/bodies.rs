@@ -135,7 +135,11 @@ impl Bodies {
             let kinds: Vec<usize> = elements.iter().map(kind).collect();
             let mesh = match (is_shell, is_planar) {
                 (true, _) => triangles(deck, &elements, &kinds).0,
-                (_, true) => planar(deck, &elements, &kinds, &name, notes)?,
+                (_, true) => {
+                    let (mesh, made) = planar(deck, &elements, &kinds, &name, notes)?;
+                    bodies.made = made;
+                    mesh
+                }
                 _ => bodies.solid(deck, &elements, &kinds, yields, &name, notes)?,
             };
             bodies.add(
@@ -379,14 +383,15 @@ fn triangles(deck: &Deck, elements: &[u32], kinds: &[usize]) -> (Mesh, Vec<usize
     (mesh, labels)
 }
 
-/// The mesh of a solid in two dimensions. Quadrangles of eight nodes become two triangles of six, with a new node where the middle of the quadrangle is.
+/// The mesh of a solid in two dimensions. Quadrangles of eight nodes become two triangles of six, with a new node where the middle of the quadrangle is;
+/// these nodes, with the ends of the diagonals.
 fn planar(
     deck: &mut Deck,
     elements: &[u32],
     kinds: &[usize],
     name: &str,
     notes: &mut Notes,
-) -> Result<Mesh, Fault> {
+) -> Result<(Mesh, Vec<(u32, [u32; 2])>), Fault> {
     for e in elements.iter().map(|e| &deck.elements[*e as usize]) {
         if e.nodes.iter().any(|v| deck.points[*v as usize].z != 0.0) {
             let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
@@ -399,7 +404,7 @@ fn planar(
         );
         notes.add(Place::default(), text);
     }
-    let (mut mesh, mut labels) = (Mesh::default(), Vec::new());
+    let (mut mesh, mut labels, mut made) = (Mesh::default(), Vec::new(), Vec::new());
     for (element, kind) in elements.iter().zip(kinds) {
         let e = &deck.elements[*element as usize];
         let repeats = (1..e.nodes.len()).any(|k| e.nodes[..k].contains(&e.nodes[k]));
@@ -411,6 +416,7 @@ fn planar(
                 // the shape functions of eight nodes there
                 deck.points.push(middles * 0.5 - corners * 0.25);
                 let centre = deck.points.len() as u32 - 1;
+                made.push((centre, ascending(a, c)));
                 let halves = [[a, b, c, ab, bc, centre], [a, c, d, centre, cd, da]];
                 let triangles = halves.into_iter().flat_map(four_triangles).collect();
                 let divided = vec![0, 4];
@@ -424,5 +430,5 @@ fn planar(
         labels.extend(own_labels);
     }
     mesh.regions = regions(&labels, true);
-    Ok(mesh)
+    Ok((mesh, made))
 }
