@@ -1,5 +1,7 @@
 //! The text of the scene: settings, materials, objects with their regions, supports and loads.
 
+// long: each part of a scene file
+
 use crate::bodies::{Bodies, Body, Glued, region};
 use crate::deck::{Deck, Dimension, Section, Side, Surface};
 use crate::error::{Fault, Notes, Place};
