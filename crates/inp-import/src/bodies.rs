@@ -135,11 +135,7 @@ impl Bodies {
             let kinds: Vec<usize> = elements.iter().map(kind).collect();
             let mesh = match (is_shell, is_planar) {
                 (true, _) => triangles(deck, &elements, &kinds).0,
-                (_, true) => {
-                    let (mesh, made) = planar(deck, &elements, &kinds, &name, notes)?;
-                    bodies.made = made;
-                    mesh
-                }
+                (_, true) => bodies.planar(deck, &elements, &kinds)?,
                 _ => bodies.solid(deck, &elements, &kinds, yields, &name, notes)?,
             };
             bodies.add(
@@ -263,6 +259,92 @@ impl Bodies {
         Ok(mesh)
     }
 
+    /// The mesh of a solid in two dimensions: triangles of three nodes if all elements are such, else of six, two for each quadrangle.
+    fn planar(
+        &mut self,
+        deck: &mut Deck,
+        elements: &[u32],
+        kinds: &[usize],
+    ) -> Result<Mesh, Fault> {
+        for e in elements.iter().map(|e| &deck.elements[*e as usize]) {
+            if e.nodes.iter().any(|v| deck.points[*v as usize].z != 0.0) {
+                let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
+                return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
+            }
+        }
+        let (mut mesh, mut labels) = triangles(deck, elements, kinds);
+        if elements.iter().any(|e| deck.elements[*e as usize].shape.nodes > 3) {
+            let (corners, of_corners) = self.corner_triangles(deck, elements, kinds);
+            mesh = Mesh::default();
+            for [a, b, c] in corners {
+                let [ab, bc, ca] = [[a, b], [b, c], [c, a]].map(|[a, b]| {
+                    let [x, y] = [a, b].map(|v| deck.points[v as usize]);
+                    self.middle(deck, ascending(a, b), x + (y - x) * 0.5)
+                });
+                mesh.divided.push(mesh.triangles.len() as u32);
+                mesh.triangles.extend(four_triangles([a, b, c, ab, bc, ca]));
+            }
+            labels = of_corners.into_iter().flat_map(|kind| [kind; 4]).collect();
+        }
+        mesh.regions = regions(&labels, true);
+        Ok(mesh)
+    }
+
+    /// The corners of triangles of six nodes that elements of two dimensions are divided into, with their materials; what the file says of their middles
+    /// is kept.
+    fn corner_triangles(
+        &mut self,
+        deck: &mut Deck,
+        elements: &[u32],
+        kinds: &[usize],
+    ) -> (Vec<[u32; 3]>, Vec<usize>) {
+        let (mut found, mut labels) = (Vec::new(), Vec::new());
+        for (element, kind) in elements.iter().zip(kinds) {
+            let (shape, nodes) = {
+                let e = &deck.elements[*element as usize];
+                (e.shape, e.nodes.clone())
+            };
+            let mut corners: Vec<u32> = shape.faces.iter().map(|face| nodes[face[0]]).collect();
+            for face in shape.faces {
+                if let [a, middle, b] = face[..]
+                    && nodes[a] != nodes[b]
+                {
+                    self.middles.insert(ascending(nodes[a], nodes[b]), nodes[middle]);
+                }
+            }
+            // a side whose ends are one node is none
+            corners.dedup();
+            if corners.len() > 1 && corners.first() == corners.last() {
+                corners.pop();
+            }
+            let made: &[[usize; 3]] = match corners.len() {
+                4 => &[[0, 1, 2], [0, 2, 3]],
+                3 => &[[0, 1, 2]],
+                _ => &[],
+            };
+            if let ([a, _, c, _], [p, q, r, s, ab, bc, cd, da]) = (&corners[..], &nodes[..]) {
+                let sum = |of: [&u32; 4]| of.map(|v| deck.points[*v as usize]).into_iter().sum();
+                let (corners, middles): (Vec3, Vec3) = (sum([p, q, r, s]), sum([ab, bc, cd, da]));
+                // the shape functions of eight nodes in the middle of the diagonal
+                let centre = middles * 0.5 - corners * 0.25;
+                self.middle(deck, ascending(*a, *c), centre);
+            }
+            found.extend(made.iter().map(|t| t.map(|k| corners[k])));
+            labels.resize(found.len(), *kind);
+        }
+        (found, labels)
+    }
+
+    /// The node in the middle of an edge: that of the file, or a new one at a place.
+    fn middle(&mut self, deck: &mut Deck, edge: [u32; 2], place: Vec3) -> u32 {
+        *self.middles.entry(edge).or_insert_with(|| {
+            let middle = deck.points.len() as u32;
+            deck.points.push(place);
+            self.made.push((middle, edge));
+            middle
+        })
+    }
+
     /// Gives every edge a node in its middle, that of the file where it has one. Diagonals are bent as the edges around them.
     fn complete(&mut self, deck: &mut Deck, elements: &[u32], mesh: &mut Mesh) {
         let mut bent = HashMap::new();
@@ -279,14 +361,9 @@ impl Bodies {
         }
         for tet in &mesh.tets {
             let middles = quadratic::edges(tet).map(|edge| {
-                *self.middles.entry(edge).or_insert_with(|| {
-                    let [a, b] = edge.map(|v| deck.points[v as usize]);
-                    let straight = a + (b - a) * 0.5;
-                    deck.points.push(bent.get(&edge).copied().unwrap_or(straight));
-                    let middle = deck.points.len() as u32 - 1;
-                    self.made.push((middle, edge));
-                    middle
-                })
+                let [a, b] = edge.map(|v| deck.points[v as usize]);
+                let place = bent.get(&edge).copied().unwrap_or(a + (b - a) * 0.5);
+                self.middle(deck, edge, place)
             });
             mesh.middles.push(middles);
         }
@@ -381,54 +458,4 @@ fn triangles(deck: &Deck, elements: &[u32], kinds: &[usize]) -> (Mesh, Vec<usize
         labels.resize(mesh.triangles.len(), *kind);
     }
     (mesh, labels)
-}
-
-/// The mesh of a solid in two dimensions. Quadrangles of eight nodes become two triangles of six, with a new node where the middle of the quadrangle is;
-/// these nodes, with the ends of the diagonals.
-fn planar(
-    deck: &mut Deck,
-    elements: &[u32],
-    kinds: &[usize],
-    name: &str,
-    notes: &mut Notes,
-) -> Result<(Mesh, Vec<(u32, [u32; 2])>), Fault> {
-    for e in elements.iter().map(|e| &deck.elements[*e as usize]) {
-        if e.nodes.iter().any(|v| deck.points[*v as usize].z != 0.0) {
-            let what = format!("element {} of two dimensions has a node with z ≠ 0", e.number);
-            return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
-        }
-    }
-    if elements.iter().any(|e| deck.elements[*e as usize].shape.nodes == 4) {
-        let text = format!(
-            "{name}: quadrangles of four nodes are divided into triangles of three nodes, which are stiffer in bending: use a fine mesh"
-        );
-        notes.add(Place::default(), text);
-    }
-    let (mut mesh, mut labels, mut made) = (Mesh::default(), Vec::new(), Vec::new());
-    for (element, kind) in elements.iter().zip(kinds) {
-        let e = &deck.elements[*element as usize];
-        let repeats = (1..e.nodes.len()).any(|k| e.nodes[..k].contains(&e.nodes[k]));
-        let (own, own_labels) = match e.nodes[..] {
-            [a, b, c, d, ab, bc, cd, da] if !repeats => {
-                let at = |v: u32| deck.points[v as usize];
-                let corners: Vec3 = [a, b, c, d].map(at).into_iter().sum();
-                let middles: Vec3 = [ab, bc, cd, da].map(at).into_iter().sum();
-                // the shape functions of eight nodes there
-                deck.points.push(middles * 0.5 - corners * 0.25);
-                let centre = deck.points.len() as u32 - 1;
-                made.push((centre, ascending(a, c)));
-                let halves = [[a, b, c, ab, bc, centre], [a, c, d, centre, cd, da]];
-                let triangles = halves.into_iter().flat_map(four_triangles).collect();
-                let divided = vec![0, 4];
-                (Mesh { triangles, divided, ..Mesh::default() }, vec![*kind; 8])
-            }
-            _ => triangles(deck, &[*element], &[*kind]),
-        };
-        let first = mesh.triangles.len() as u32;
-        mesh.divided.extend(own.divided.iter().map(|t| t + first));
-        mesh.triangles.extend(own.triangles);
-        labels.extend(own_labels);
-    }
-    mesh.regions = regions(&labels, true);
-    Ok((mesh, made))
 }

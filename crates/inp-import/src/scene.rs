@@ -252,12 +252,16 @@ impl Model<'_> {
         face_triangles(&corners).into_iter().flat_map(divided).collect()
     }
 
-    /// Edges of a side of an element in two dimensions, of points of the deck.
+    /// Edges of a side of an element in two dimensions, of points of the deck; two where it has a middle.
     pub(crate) fn edges(&self, element: u32, side: Side) -> Vec<[u32; 2]> {
         let e = &self.deck.elements[element as usize];
         let Side::Face(face) = side else { return Vec::new() };
-        let along = e.shape.faces[usize::from(face)];
-        along.windows(2).map(|ends| [e.nodes[ends[0]], e.nodes[ends[1]]]).collect()
+        let [a, .., b] = e.shape.faces[usize::from(face)] else { return Vec::new() };
+        let [a, b] = [a, b].map(|k| e.nodes[*k]);
+        match self.bodies.middles.get(&ascending(a, b)) {
+            Some(m) => vec![[a, *m], [*m, b]],
+            None => vec![[a, b]],
+        }
     }
 
     /// The vertices of a body that are held in some direction, with how.

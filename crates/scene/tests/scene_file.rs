@@ -465,6 +465,20 @@ fn quadratic_triangles_have_nodes_in_the_middles_of_edges() {
             );
         }
     }
+    // a list of vertices has the nodes between them that the scene adds, also for a pressure
+    let listed = |order: &str| {
+        load(&format!(
+            "dimension = 2\n[[objects]]\nmesh = \"linear.msh\"\nelement = \"{order}\"\nregions = {{ top = {{ vertices = [2, 3] }} }}\n\
+             fixed = [{{ vertices = \"base\" }}]\nforces = [{{ vertices = \"top\", pressure = 1 }}]\n"
+        ))
+    };
+    for (order, count) in [("linear", 2), ("quadratic", 3)] {
+        let scene = listed(order);
+        assert_eq!(scene.definition.forces[0].vertices.len(), count, "{order}");
+        let rest = &scene.definition.bodies[0].rest;
+        let at_top = |v: &u32| rest[*v as usize].y == 1.0;
+        assert!(scene.definition.forces[0].vertices.iter().all(at_top), "{order}");
+    }
     // an obstacle is the outline with its nodes
     let scene = load(
         "dimension = 2\n[[objects]]\nmesh = \"curved.msh\"\nrole = \"obstacle\"\n\

@@ -7,6 +7,7 @@ use crate::file::{ObjectSection, RegionSection, Selection};
 use standoff_linalg::Vec3;
 use standoff_mesh::Region;
 use standoff_sim::definition::validate::positive;
+use std::collections::HashSet;
 
 /// A selection counts vertices on its boundary, up to this share of the object's diagonal.
 const TOLERANCE: f64 = 1e-9;
@@ -171,6 +172,11 @@ pub(super) fn in_region(
                 };
                 set.push(vertex);
             }
+            // nodes that were added half-way along edges have no numbers: those between two of the vertices belong to them
+            let first = placed.mesh.points.len() - placed.added.len();
+            let listed: HashSet<u32> = set.iter().copied().collect();
+            let between = (first as u32..).zip(&placed.added);
+            set.extend(between.filter(|(_, e)| e.iter().all(|v| listed.contains(v))).map(|b| b.0));
             set.sort_unstable();
             set.dedup();
             Ok(vec![set; placed.copies.len()])
