@@ -5,7 +5,7 @@
 //! nothing of elasticity is needed. Masses come from the mesh at rest and the materials of the scene.
 
 use crate::exact::Point;
-use crate::frame::{Frame, Info, frames};
+use crate::frame::{Dimension, Frame, Info, frames};
 use std::f64::consts::PI;
 use std::path::Path;
 use toml::{Table, Value};
@@ -142,7 +142,7 @@ impl Run {
             }
             let range = body.first_vertex..body.first_vertex + body.vertices;
             let rest = &frame.rest[range.clone()];
-            let Some(mass) = masses(scene, object, frame, range) else { continue };
+            let Some(mass) = masses(scene, object, frame, info.dimension, range) else { continue };
             let tolerance = relative * diagonal(rest).max(body.contact_thickness);
             let (name, first) = (body.name.clone(), body.first_vertex);
             bodies.push(BalancedBody { name, first, mass, tolerance });
@@ -185,7 +185,10 @@ impl Run {
 
 fn numbers(value: &Value) -> Option<Point> {
     let all: Option<Vec<f64>> = value.as_array()?.iter().map(Value::as_float).collect();
-    all?.try_into().ok()
+    let mut all = all?;
+    // of two dimensions
+    all.resize(all.len().max(3), 0.0);
+    all.try_into().ok()
 }
 
 fn length(v: &Point) -> f64 {
@@ -214,8 +217,13 @@ fn masses(
     scene: &Table,
     object: &Table,
     frame: &Frame,
+    dimension: Dimension,
     range: std::ops::Range<usize>,
 ) -> Option<Vec<f64>> {
+    // how a ring is shared by its corners is a choice that momentum does not tell
+    if dimension == Dimension::Axisymmetric {
+        return None;
+    }
     let material = object.get("material")?.as_str()?;
     let material = scene.get("materials")?.get(material)?;
     let density = material.get("density")?.as_float()?;
@@ -240,6 +248,19 @@ fn masses(
                 let volume = (n[0] * c[0] + n[1] * c[1] + n[2] * c[2]).abs() / 6.0;
                 share(&t[..4], volume / 9.0);
                 share(&t[4..], volume * 8.0 / 9.0);
+            }
+            // per metre of depth
+            let area = |t: &[usize]| {
+                let [a, b] = [1, 2].map(|k| minus(rest(t[k]), rest(t[0])));
+                length(&cross(&a, &b)) / 2.0
+            };
+            for t in frame.triangles.iter().filter(|_| dimension == Dimension::Two) {
+                share(t, area(t));
+            }
+            // of straight edges; corners have 1/19, middles 16/57 of the mass each
+            for t in &frame.curved {
+                share(&t[..3], area(t) * 3.0 / 19.0);
+                share(&t[3..], area(t) * 16.0 / 19.0);
             }
         }
         // the mass of the inside at the four control points, which come last

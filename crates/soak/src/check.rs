@@ -6,11 +6,12 @@
 //! from closest points by clamping [Ericson 2005, §5.1], in floating point: what is nearer than
 //! ξ (1 − 1e-9) is reported.
 
+mod elements;
+
 use crate::exact::{
     Point, height, point_in_triangle, point_on_segment, segment_meets_triangle, segments_meet,
-    volume,
 };
-use crate::frame::{Frame, Info};
+use crate::frame::{Dimension, Frame, Info};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,43 +30,24 @@ pub struct Surface {
 
 impl Surface {
     /// The surface of all bodies: triangles that only one tetrahedron has, those of shells and obstacles, all
-    /// their edges, segments, and every vertex of these. Triangles of a body with tetrahedra are the surface by which it touches.
+    /// their edges, segments, and every vertex of these. Triangles of a body with tetrahedra are the surface by which it touches. In two dimensions
+    /// the edges that only one triangle has.
     pub fn new(frame: &Frame, info: &Info) -> Self {
         let mut body = vec![0; frame.x.len()];
         for (k, b) in info.bodies.iter().enumerate() {
             body[b.first_vertex..b.first_vertex + b.vertices].fill(k);
         }
-        let carrying: BTreeSet<usize> = frame.triangles.iter().map(|t| body[t[0]]).collect();
-        let mut faces: BTreeMap<[usize; 3], (usize, [usize; 3])> = BTreeMap::new();
-        for t in frame.tets.iter().filter(|t| !carrying.contains(&body[t[0]])) {
-            for k in [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] {
-                let face = k.map(|i| t[i]);
-                let mut key = face;
-                key.sort_unstable();
-                faces.entry(key).or_insert((0, face)).0 += 1;
-            }
-        }
-        // the six nodes of each face, the middles of its edges 01, 12, 20 last
-        let mut curved: BTreeMap<[usize; 3], (usize, [usize; 6])> = BTreeMap::new();
-        for t in &frame.quadratic {
-            for k in
-                [[0, 2, 1, 6, 5, 4], [0, 1, 3, 4, 8, 7], [0, 3, 2, 7, 9, 6], [1, 2, 3, 5, 9, 8]]
-            {
-                let face = k.map(|i| t[i]);
-                let mut key = [face[0], face[1], face[2]];
-                key.sort_unstable();
-                curved.entry(key).or_insert((0, face)).0 += 1;
-            }
-        }
-        let curved = curved.into_values().filter(|(n, _)| *n == 1).flat_map(|(_, f)| {
-            let [a, b, c, ab, bc, ca] = f;
-            [[a, ab, ca], [ab, b, bc], [bc, c, ca], [ab, bc, ca]]
-        });
-        let outer = faces.into_values().filter(|(n, _)| *n == 1).map(|(_, face)| face);
-        let outer = outer.chain(curved);
-        let triangles: Vec<_> = outer.chain(frame.triangles.iter().copied()).collect();
+        let triangles = match info.dimension {
+            Dimension::Three => faces(frame, &body),
+            _ => Vec::new(),
+        };
         let sides = triangles.iter().flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]);
+        let outlines = match info.dimension {
+            Dimension::Three => Vec::new(),
+            _ => outlines(frame),
+        };
         let edges: BTreeSet<[usize; 2]> = sides
+            .chain(outlines)
             .chain(frame.segments.iter().copied())
             .map(|[a, b]| [a.min(b), a.max(b)])
             .collect();
@@ -80,6 +62,54 @@ impl Surface {
     fn thickness(&self, a: usize, b: usize) -> f64 {
         (self.thickness[a] + self.thickness[b]) / 2.0
     }
+}
+
+/// Triangles of the surfaces of bodies in three dimensions.
+fn faces(frame: &Frame, body: &[usize]) -> Vec<[usize; 3]> {
+    let carrying: BTreeSet<usize> = frame.triangles.iter().map(|t| body[t[0]]).collect();
+    let mut faces: BTreeMap<[usize; 3], (usize, [usize; 3])> = BTreeMap::new();
+    for t in frame.tets.iter().filter(|t| !carrying.contains(&body[t[0]])) {
+        for k in [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] {
+            let face = k.map(|i| t[i]);
+            let mut key = face;
+            key.sort_unstable();
+            faces.entry(key).or_insert((0, face)).0 += 1;
+        }
+    }
+    // the six nodes of each face, the middles of its edges 01, 12, 20 last
+    let mut curved: BTreeMap<[usize; 3], (usize, [usize; 6])> = BTreeMap::new();
+    for t in &frame.quadratic {
+        for k in [[0, 2, 1, 6, 5, 4], [0, 1, 3, 4, 8, 7], [0, 3, 2, 7, 9, 6], [1, 2, 3, 5, 9, 8]] {
+            let face = k.map(|i| t[i]);
+            let mut key = [face[0], face[1], face[2]];
+            key.sort_unstable();
+            curved.entry(key).or_insert((0, face)).0 += 1;
+        }
+    }
+    let curved = curved.into_values().filter(|(n, _)| *n == 1).flat_map(|(_, f)| {
+        let [a, b, c, ab, bc, ca] = f;
+        [[a, ab, ca], [ab, b, bc], [bc, c, ca], [ab, bc, ca]]
+    });
+    let outer = faces.into_values().filter(|(n, _)| *n == 1).map(|(_, face)| face);
+    let outer = outer.chain(curved);
+    outer.chain(frame.triangles.iter().copied()).collect()
+}
+
+/// Edges of triangles in the plane that only one of them has; two for each edge with a node in its middle.
+fn outlines(frame: &Frame) -> Vec<[usize; 2]> {
+    let mut edges: BTreeMap<[usize; 2], (usize, Vec<[usize; 2]>)> = BTreeMap::new();
+    let mut add = |[a, b]: [usize; 2], parts: Vec<[usize; 2]>| {
+        edges.entry([a.min(b), a.max(b)]).or_insert((0, parts)).0 += 1;
+    };
+    for [a, b, c] in &frame.triangles {
+        [[*a, *b], [*b, *c], [*c, *a]].into_iter().for_each(|edge| add(edge, vec![edge]));
+    }
+    for [a, b, c, ab, bc, ca] in &frame.curved {
+        for (edge, m) in [([*a, *b], *ab), ([*b, *c], *bc), ([*c, *a], *ca)] {
+            add(edge, vec![[edge[0], m], [m, edge[1]]]);
+        }
+    }
+    edges.into_values().filter(|(n, _)| *n == 1).flat_map(|(_, parts)| parts).collect()
 }
 
 /// A box of a primitive, enlarged by half of its body's thickness.
@@ -202,7 +232,10 @@ pub fn check(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
     if let Some(v) = infinite {
         return vec![format!("vertex {v} of '{}' is not finite", name(info, surface, v))];
     }
-    let mut found = inversions(frame, info, surface);
+    let mut found = match info.dimension {
+        Dimension::Three => elements::inversions(frame, info, surface),
+        _ => elements::inversions_in_the_plane(frame, info, surface),
+    };
     found.extend(half_spaces(frame, info, surface));
     found.extend(stretches(frame, info, surface));
     found.extend(contacts(frame, info, surface));
@@ -211,56 +244,6 @@ pub fn check(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
 
 fn name<'a>(info: &'a Info, surface: &Surface, v: usize) -> &'a str {
     &info.bodies[surface.body[v]].name
-}
-
-fn inversions(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {
-    let x = &frame.x;
-    let wrong = frame.tets.iter().filter(|_| !info.allow_inversion).filter(|t| {
-        let [a, b, c, d] = t.map(|v| &x[v]);
-        volume(a, b, c, d) != Ordering::Greater
-    });
-    let wrong = wrong.map(|t| (t[0], format!("{t:?}")));
-    let bent = frame.quadratic.iter().filter(|t| !has_positive_volume(&t.map(|v| x[v])));
-    let bent = bent.map(|t| (t[0], format!("{:?}", &t[..4])));
-    let finding = |(first, t): (usize, String)| {
-        format!("tetrahedron {t} of '{}' is inverted", name(info, surface, first))
-    };
-    wrong.chain(bent).map(finding).collect()
-}
-
-/// Whether the volume of a quadratic tetrahedron is positive at the points of a lattice, up to rounding.
-fn has_positive_volume(x: &[Point; 10]) -> bool {
-    const N: usize = 8;
-    let size = x.iter().flat_map(|p| sub(p, &x[0])).fold(0.0_f64, |m, c| m.max(c.abs()));
-    let noise = 1e-13 * size * size * size;
-    let lattice = (0..=N)
-        .flat_map(|i| (0..=N - i).flat_map(move |j| (0..=N - i - j).map(move |k| [i, j, k])));
-    lattice.into_iter().all(|[i, j, k]| {
-        let l = [N - i - j - k, i, j, k].map(|w| w as f64 / N as f64);
-        // derivatives by the coordinates of corners 1, 2, 3, where that of corner 0 is what is left
-        let column = |c: usize| {
-            let mut d = [0.0; 3];
-            let mut add = |of: &Point, w: f64| (0..3).for_each(|m| d[m] += w * (of[m] - x[0][m]));
-            add(&x[c], 4.0 * l[c] - 1.0);
-            add(&x[0], 1.0 - 4.0 * l[0]);
-            for (node, [a, b]) in (4..).zip([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]]) {
-                let by = |k: usize| {
-                    if k == a {
-                        l[b]
-                    } else if k == b {
-                        l[a]
-                    } else {
-                        0.0
-                    }
-                };
-                add(&x[node], 4.0 * (by(c) - by(0)));
-            }
-            d
-        };
-        let [a, b, c] = [1, 2, 3].map(column);
-        let n = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-        dot(&n, &c) > -noise
-    })
 }
 
 fn half_spaces(frame: &Frame, info: &Info, surface: &Surface) -> Vec<Finding> {

@@ -40,9 +40,35 @@ pub struct ListedHalfSpace {
     pub normal: Point,
 }
 
+/// Number of dimensions as `run.json` has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "serde_json::Value")]
+pub enum Dimension {
+    /// Three.
+    #[default]
+    Three,
+    /// The plane z = 0.
+    Two,
+    /// The half-plane x ≥ 0, z = 0 of bodies of revolution.
+    Axisymmetric,
+}
+
+impl From<serde_json::Value> for Dimension {
+    fn from(value: serde_json::Value) -> Self {
+        match value.as_u64() {
+            Some(3) => Self::Three,
+            Some(_) => Self::Two,
+            None => Self::Axisymmetric,
+        }
+    }
+}
+
 /// What `run.json` says about a run, as far as it is checked.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Info {
+    /// Number of dimensions.
+    #[serde(default)]
+    pub dimension: Dimension,
     /// Bodies in the order of their vertices.
     pub bodies: Vec<ListedBody>,
     /// Half-spaces.
@@ -103,7 +129,9 @@ pub struct Frame {
     pub tets: Vec<[usize; 4]>,
     /// Tetrahedra with nodes in the middles of edges 01, 12, 02, 03, 13, 23.
     pub quadratic: Vec<[usize; 10]>,
-    /// Triangles of shells and obstacles.
+    /// Triangles with nodes in the middles of edges 01, 12, 20.
+    pub curved: Vec<[usize; 6]>,
+    /// Triangles of shells and obstacles, in two dimensions of solids.
     pub triangles: Vec<[usize; 3]>,
     /// Segments of rods and wires.
     pub segments: Vec<[usize; 2]>,
@@ -189,6 +217,7 @@ impl Frame {
             match kind {
                 10 => frame.tets.push(of.try_into().ok()?),
                 24 => frame.quadratic.push(of.try_into().ok()?),
+                22 => frame.curved.push(of.try_into().ok()?),
                 5 => frame.triangles.push(of.try_into().ok()?),
                 3 => frame.segments.push(of.try_into().ok()?),
                 1 => frame.points.extend(of),

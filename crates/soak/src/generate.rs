@@ -3,6 +3,7 @@
 mod bodies;
 mod joints;
 mod materials;
+mod planar;
 mod plots;
 
 use rand::{RngExt, SeedableRng};
@@ -162,6 +163,8 @@ pub struct Parts {
     pub fibres: f64,
     /// Materials of volumes that grow or shrink.
     pub growth: f64,
+    /// Scenes in two dimensions and of bodies of revolution, which have solids and obstacles alone.
+    pub planar: f64,
 }
 
 /// The same with these parts of other kinds.
@@ -178,9 +181,19 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
     };
     materials::add(&mut draft, &mut r);
     let count = draft.extent.count(1, 5, &mut r);
-    let items = (0..count).map(|_| bodies::random(&draft, &mut r)).collect();
-    let plot = plots::arrange(&mut draft, items, &mut r);
+    // from a sequence of its own, so that the other numbers stay those of the seed
+    let planar = Random::new(!seed).chance(parts.planar);
+    let plot = match planar {
+        true => planar::arrange(&mut draft, count, &mut r),
+        false => {
+            let items = (0..count).map(|_| bodies::random(&draft, &mut r)).collect();
+            plots::arrange(&mut draft, items, &mut r)
+        }
+    };
     settings(&mut draft, &mut r);
+    if planar {
+        return planar_scene(seed, draft, plot, parts, &mut r);
+    }
     bodies::stiffen(&mut draft.objects, parts.rigid, &mut r);
     let mut joints = joints::between(&draft.objects, parts.joints, draft.duration, &mut r);
     // last, so that the other numbers stay those of the seed
@@ -194,6 +207,25 @@ pub fn scene_with(seed: u64, parts: &Parts) -> String {
     let_slip(&mut draft, parts.kinetic, &mut r);
     materials::add_fibres(&mut draft, parts.fibres, &mut r);
     materials::let_grow(&mut draft, parts.growth, &mut r);
+    text(seed, draft, plot)
+}
+
+/// The same in two dimensions, where there is nothing rigid and nothing joined.
+fn planar_scene(seed: u64, mut draft: Draft, plot: &str, parts: &Parts, r: &mut Random) -> String {
+    bodies::bend(&mut draft.objects, parts.quadratic, r);
+    materials::let_flow(&mut draft.materials, parts.inelastic, draft.duration, r);
+    let_slip(&mut draft, parts.kinetic, r);
+    materials::add_fibres(&mut draft, parts.fibres, r);
+    materials::let_grow(&mut draft, parts.growth, r);
+    draft.materials.retain(|name, _| name.starts_with("solid"));
+    if draft.sections["dimension"].is_str() {
+        planar::around_the_axis(&mut draft.materials);
+    }
+    text(seed, draft, plot)
+}
+
+/// The text of a scene.
+fn text(seed: u64, mut draft: Draft, plot: &str) -> String {
     let mut root = Table::new();
     root.insert("description".into(), format!("seed {seed}: {plot}").into());
     for (key, value) in std::mem::take(&mut draft.sections) {

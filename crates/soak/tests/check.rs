@@ -6,7 +6,7 @@ use standoff_geometry::{CollisionMesh, audit};
 use standoff_linalg::Vec3;
 use standoff_soak::check::{Surface, check};
 use standoff_soak::exact::{self, Point};
-use standoff_soak::frame::{Frame, Info, Limits, ListedBody, ListedHalfSpace};
+use standoff_soak::frame::{Dimension, Frame, Info, Limits, ListedBody, ListedHalfSpace};
 use standoff_soak::numbers::{violated, wrong};
 use std::cmp::Ordering;
 
@@ -23,6 +23,7 @@ fn body(name: &str, first_vertex: usize, vertices: usize) -> ListedBody {
 
 fn info(bodies: Vec<ListedBody>) -> Info {
     Info {
+        dimension: Dimension::Three,
         bodies,
         half_spaces: Vec::new(),
         no_contact: Vec::new(),
@@ -97,6 +98,68 @@ fn quadratic_tetrahedra_have_curved_faces_and_do_not_invert() {
         let found = findings(&frame(&inverted), &info);
         assert_eq!(found.iter().any(|f| f.contains("is inverted")), is_inverted, "{at}: {found:?}");
     }
+}
+
+/// In two dimensions triangles are solids: counter-clockwise, with an outline that touches other things, curved where its edges have nodes in their middles.
+#[test]
+fn outlines_of_triangles_touch_in_the_plane() {
+    let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let middles = [[0.5, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.5, 0.0]];
+    // an obstacle below the edge from corner 0 to corner 1
+    let segment = [[0.4, -0.05, 0.0], [0.6, -0.05, 0.0]];
+    let x: Vec<Point> = corners.into_iter().chain(middles).chain(segment).collect();
+    let bodies = vec![body("solid", 0, 6), body("wire", 6, 2)];
+    let mut info = Info { dimension: Dimension::Two, ..info(bodies) };
+    let curved = |x: &[Point]| Frame {
+        rest: x.to_vec(),
+        x: x.to_vec(),
+        curved: vec![std::array::from_fn(|n| n)],
+        segments: vec![[6, 7]],
+        ..Frame::default()
+    };
+    let linear =
+        |x: &[Point]| Frame { curved: Vec::new(), triangles: vec![[0, 1, 2]], ..curved(x) };
+    assert!(findings(&curved(&x), &info).is_empty() && findings(&linear(&x), &info).is_empty());
+    // the node in the middle goes through the wire, which the linear triangle does not have
+    let mut bent = x.clone();
+    bent[3][1] = -0.06;
+    let found = findings(&curved(&bent), &info);
+    assert!(!found.is_empty() && found.iter().all(|f| f.contains("wire")), "{found:?}");
+    assert!(findings(&linear(&bent), &info).is_empty());
+    // the inner edge of two triangles is no outline
+    let mut two = linear(&x);
+    two.triangles.push([1, 3, 2]);
+    two.x[3] = [1.0, 1.0, 0.0];
+    (two.x[6], two.x[7]) = ([0.4, 0.4, 0.0], [0.6, 0.6, 0.0]);
+    assert!(findings(&two, &info).is_empty(), "{:?}", findings(&two, &info));
+    two.triangles.pop();
+    assert!(!findings(&two, &info).is_empty());
+    let turned = |x: &[Point], info: &Info, by: &dyn Fn(&[Point]) -> Frame| {
+        findings(&by(x), info).iter().any(|f| f.contains("is turned over"))
+    };
+    for (at, is_turned) in [(0.26, false), (0.2, true), (0.8, true)] {
+        let mut moved = x.clone();
+        moved[3] = [at, 0.0, 0.0];
+        assert_eq!(turned(&moved, &info, &curved), is_turned, "{at}");
+    }
+    let mut over = x.clone();
+    over[2] = [0.2, -1e-3, 0.0];
+    assert!(turned(&over, &info, &linear));
+    // all of what is revolved is in front of the axis, also between the nodes
+    let mut behind = x.clone();
+    behind[5][0] = -1e-9;
+    assert!(findings(&curved(&behind), &info).is_empty());
+    info.dimension = Dimension::Axisymmetric;
+    assert!(findings(&curved(&x), &info).is_empty());
+    assert!(findings(&curved(&behind), &info).iter().any(|f| f.contains("outside of the plane")));
+    behind[5] = [0.0, 0.5, 0.0];
+    behind[0] = [0.05, 0.0, 0.0];
+    behind[3] = [0.5, 0.0, 0.0];
+    assert!(turned(&behind, &info, &curved));
+    behind[0][0] = 0.0;
+    assert!(!turned(&behind, &info, &curved));
+    behind[0][2] = 1e-9;
+    assert!(!findings(&linear(&behind), &info).is_empty());
 }
 
 /// Determinants of small integers, which 128 bits hold exactly, seen through coordinates that are scaled so

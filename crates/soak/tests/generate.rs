@@ -183,3 +183,43 @@ fn soft_bodies_have_joints_and_joints_break() {
     let none = Parts { soft_joints: 0.0, breaking: 0.0, ..parts };
     assert!((1..=200).all(|seed| !scene_with(seed, &none).contains("breaking_force")));
 }
+
+/// Scenes in two dimensions and of bodies of revolution have every kind of what there is, and read.
+#[test]
+fn scenes_are_in_the_plane() {
+    let all = Parts { planar: 1.0, quadratic: 0.5, ..Parts::default() };
+    let more = Parts { growth: 1.0, fibres: 1.0, inelastic: 1.0, kinetic: 1.0, ..all };
+    let texts: Vec<String> =
+        (1..=100).map(|k| scene_with(k, if k % 2 == 0 { &all } else { &more })).collect();
+    for word in [
+        "dimension = 2",
+        "dimension = \"axisymmetric\"",
+        "crash in the plane",
+        "pile in the plane",
+        "press in the plane",
+        "\"rectangle\"",
+        "\"disc\"",
+        "\"polygon\"",
+        "\"rounded-rectangle\"",
+        "\"wall\"",
+        "\"plate\"",
+        "slope",
+        "angular_velocity",
+        "pressure",
+        "acceleration",
+        "contact_thickness",
+        "\"quadratic\"",
+        "\"linear\"",
+        "growth",
+        "fibres",
+        "plasticity",
+    ] {
+        assert!(texts.iter().any(|text| text.contains(word)), "{word}");
+    }
+    for (seed, text) in (1..).zip(&texts) {
+        let scene = Scene::parse(text, Path::new("scene.toml"), Path::new(""), &[]);
+        scene.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+    }
+    // the others are what they were
+    assert!((1..=50).all(|seed| scene_with(seed, &Parts::default()) == scene(seed)));
+}
