@@ -154,13 +154,20 @@ pub enum Violation {
         /// Scene-wide corners.
         vertices: [u32; 4],
     },
-    /// A triangle in the plane is not counter-clockwise, a quadratic one somewhere within, or that reaches behind the axis of a body of revolution
-    /// there: its index in `Model::solids` and its corners.
+    /// A triangle in the plane is not counter-clockwise: its index in `Model::solids` and its vertices.
     Turned {
         /// Element.
         element: u32,
         /// Scene-wide vertices.
         vertices: [u32; 3],
+    },
+    /// A quadratic triangle in the plane is not proved to be counter-clockwise everywhere within, or one of a body of revolution to be nowhere behind the
+    /// axis: its index in `Model::solids` and its nodes.
+    TurnedWithin {
+        /// Element.
+        element: u32,
+        /// Scene-wide vertices: corners, then the middles of edges.
+        vertices: [u32; 6],
     },
     /// A vertex of a simulation in the plane z = 0 has left it.
     OutOfPlane {
@@ -241,6 +248,10 @@ impl Violation {
             Self::Turned { vertices, .. } => {
                 format!("{} is clockwise or flat", primitive(vertices))
             }
+            Self::TurnedWithin { vertices, .. } => format!(
+                "{} is clockwise or flat somewhere within, or behind the axis of revolution",
+                primitive(vertices)
+            ),
             Self::OutOfPlane { vertex: v } => format!("{} has left the plane z = 0", vertex(v)),
             Self::BehindAxis { vertex: v } => format!(
                 "{} is behind the axis of revolution: its x is the radius, at least 0",
@@ -331,9 +342,9 @@ pub fn violations_by<'a>(
     }));
     let curved = audit::audit_curved_triangles(scene.quadratic_plane, x, mesh.axisymmetric);
     found.extend(curved.into_iter().map(|e| {
-        let [a, b, c, ..] = scene.quadratic_plane[e as usize];
+        let vertices = scene.quadratic_plane[e as usize];
         let before = scene.tets.len() + plane.len() + scene.quadratic.len();
-        Violation::Turned { element: before as u32 + e, vertices: [a, b, c] }
+        Violation::TurnedWithin { element: before as u32 + e, vertices }
     }));
     if mesh.planar {
         let left = audit::out_of_plane(x).into_iter();

@@ -20,6 +20,9 @@ const AT_LIMIT: f64 = 0.8;
 /// Elements below this part of their rest volume count as crushed.
 const CRUSHED: f64 = 0.1;
 
+/// What is wrong with a vertex at which a number is not finite.
+const NOT_FINITE: &str = "where a number is not finite";
+
 /// A primitive, or a pair of them, that a failure involves. Vertices are scene-wide.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Culprit {
@@ -55,10 +58,12 @@ pub enum Culprit {
         /// Its greatest stretch.
         stretch: f64,
     },
-    /// A vertex at which something is not finite.
-    NotFinite {
+    /// A vertex where none can be.
+    Misplaced {
         /// The vertex.
         vertex: u32,
+        /// What is wrong with it, in words.
+        how: &'static str,
     },
     /// Where forces that are not those of contact are furthest from balance.
     Unbalanced {
@@ -104,9 +109,7 @@ impl Culprit {
             Self::Triangle { vertices, stretch } => {
                 format!("{} at a stretch of {stretch:.6}", model.describe_primitive(vertices))
             }
-            Self::NotFinite { vertex } => {
-                format!("{}, where a number is not finite", model.describe_vertex(*vertex))
-            }
+            Self::Misplaced { vertex, how } => format!("{}, {how}", model.describe_vertex(*vertex)),
             Self::Unbalanced { vertex, force, energy, key, vertices } => {
                 let own = vertices.iter().map(|&v| model.locate(v).1.to_string());
                 let own = own.collect::<Vec<_>>().join(", ");
@@ -131,7 +134,7 @@ impl Culprit {
             Self::Element { vertices, .. } => vec![vertices.clone()],
             Self::Triangle { vertices, .. } => vec![vertices.to_vec()],
             Self::HalfSpace { vertex, .. }
-            | Self::NotFinite { vertex }
+            | Self::Misplaced { vertex, .. }
             | Self::OffTarget { vertex, .. } => vec![vec![*vertex]],
             Self::Unbalanced { vertex, vertices, .. } => {
                 let others = vertices.iter().filter(|v| *v != vertex);
@@ -147,7 +150,7 @@ impl Culprit {
             Self::OffTarget { distance, .. } => Some(*distance),
             Self::Element { .. }
             | Self::Triangle { .. }
-            | Self::NotFinite { .. }
+            | Self::Misplaced { .. }
             | Self::Unbalanced { .. } => None,
         }
     }
@@ -343,15 +346,19 @@ fn audited_culprits(model: &Model, x: &[Vec3]) -> Vec<Culprit> {
         }
         Violation::Unresolved { a, b, gap, .. } => Culprit::Pair { a, b, gap },
         Violation::Overstretched { vertices, stretch } => Culprit::Triangle { vertices, stretch },
-        Violation::NotFinite { vertex }
-        | Violation::OutOfPlane { vertex }
-        | Violation::BehindAxis { vertex } => Culprit::NotFinite { vertex },
+        Violation::NotFinite { vertex } => Culprit::Misplaced { vertex, how: NOT_FINITE },
+        Violation::OutOfPlane { vertex } => {
+            Culprit::Misplaced { vertex, how: "outside of the plane z = 0" }
+        }
+        Violation::BehindAxis { vertex } => {
+            Culprit::Misplaced { vertex, how: "behind the axis of revolution" }
+        }
         Violation::HalfSpace { vertex, half_space, depth } => {
             Culprit::HalfSpace { vertex, half_space, gap: -depth }
         }
-        Violation::Inversion { element: e, .. } | Violation::Turned { element: e, .. } => {
-            element(model, x, e as usize)
-        }
+        Violation::Inversion { element: e, .. }
+        | Violation::Turned { element: e, .. }
+        | Violation::TurnedWithin { element: e, .. } => element(model, x, e as usize),
     };
     violations(model, x).into_iter().take(LISTED).map(culprit).collect()
 }
@@ -366,7 +373,7 @@ fn not_finite(potential: &IncrementalPotential<'_>, it: &Iterate) -> Vec<Culprit
         let size = |v: usize| g[v].amax();
         vertices.extend((0..g.len()).max_by(|&a, &b| size(a).total_cmp(&size(b))));
     }
-    vertices.into_iter().map(|v| Culprit::NotFinite { vertex: v as u32 }).collect()
+    vertices.into_iter().map(|v| Culprit::Misplaced { vertex: v as u32, how: NOT_FINITE }).collect()
 }
 
 /// The first culprit of a number that is not finite, for messages.

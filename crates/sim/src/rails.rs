@@ -35,6 +35,15 @@ impl Rails {
         self.free.push(Mat3::identity() - held);
     }
 
+    /// These, and rails that hold further `vertices`, ascending, in all directions.
+    pub fn and_held(&self, vertices: impl Iterator<Item = u32>) -> Self {
+        let mut all: Vec<(u32, Mat3)> = self.iter().map(|(v, free)| (v, *free)).collect();
+        all.extend(vertices.map(|v| (v, Mat3::zeros())));
+        all.sort_by_key(|(v, _)| *v);
+        let (vertices, free) = all.into_iter().unzip();
+        Self { vertices, free }
+    }
+
     /// Vertices and projections.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Mat3)> {
         self.vertices.iter().copied().zip(&self.free)
@@ -103,6 +112,13 @@ mod tests {
         // pulled along z, the second stays held along x
         let (pulled, left) = rails.split(|v| (v == 3).then_some(Vec3::z() * 2.0));
         assert!(pulled.of(1).is_none() && left.of(1) == rails.of(1));
+        // so does what is held in all directions
+        let more = rails.and_held([0, 2].into_iter());
+        assert_eq!(more.iter().map(|r| r.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        let (pulled_too, left_too) = more.split(|v| (v == 2).then_some(-Vec3::y()));
+        assert_eq!(pulled_too.held_part(2, Vec3::repeat(1.0)), Vec3::y());
+        assert_eq!(left_too.held_part(2, Vec3::repeat(1.0)), Vec3::new(1.0, 0.0, 1.0));
+        assert_eq!(left_too.of(3), rails.of(3));
         assert_eq!(pulled.held_part(3, Vec3::repeat(1.0)), Vec3::z());
         assert_eq!(left.held_part(3, Vec3::repeat(1.0)), Vec3::x());
     }

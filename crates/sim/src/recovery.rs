@@ -17,7 +17,7 @@ use crate::energy::Solids;
 use crate::energy::quadratic_tet::{self, QuadraticTet};
 use crate::energy::quadratic_triangle::{self, QuadraticTriangle};
 use rayon::prelude::*;
-use standoff_geometry::quadratic::{EDGES, TRIANGLE_EDGES, TRIANGLE_NODES};
+use standoff_geometry::quadratic::{EDGES, TRIANGLE_NODES};
 use standoff_linalg::nalgebra::{DMatrix, DVector};
 use standoff_linalg::{Mat3, Vec3};
 
@@ -143,9 +143,9 @@ impl<'s> Region<'s> {
         for (k, of) in corners.iter().enumerate() {
             let (own, middles) = of.split_at(corner_count(of.len()));
             own.iter().for_each(|&n| around[n as usize].push(k as u32));
-            let edges = if own.len() == 3 { &TRIANGLE_EDGES[..] } else { &EDGES };
-            for (&middle, [a, b]) in middles.iter().zip(edges) {
-                ends[middle as usize] = Some([own[*a], own[*b]]);
+            // the edges of a triangle come first in those of a tetrahedron
+            for (&middle, [a, b]) in middles.iter().zip(EDGES) {
+                ends[middle as usize] = Some([own[a], own[b]]);
             }
         }
         Self { source, elements, nodes, corners, around, ends }

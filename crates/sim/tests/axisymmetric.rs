@@ -286,6 +286,70 @@ fn a_pulled_cylinder_has_its_moduli() {
     }
 }
 
+/// A corner close to the axis beside where it is at rest has a barrier, which the law at the centroid does not have; its derivatives are those of differences.
+#[test]
+fn corners_are_kept_from_the_axis() {
+    let rest = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(2.0, 0.1, 0.0), Vec3::new(0.0, 0.9, 0.0)];
+    let x = |r: f64| [Vec3::new(r, 0.0, 0.0), Vec3::new(1.8, 0.2, 0.0), Vec3::new(0.0, 0.8, 0.0)];
+    for law in Law::ALL {
+        let [free, guarded] = [false, true]
+            .map(|guarded| Axisymmetric::new(&rest, &material(law.clone()), guarded).unwrap());
+        let of_barrier = |x: &[Vec3; 3]| guarded.value(x) - free.value(x);
+        assert_eq!(of_barrier(&x(0.1)), 0.0);
+        let falling = [0.09, 0.05, 1e-2, 1e-4].map(|r| of_barrier(&x(r)));
+        assert!(falling[0] > 0.0 && falling.is_sorted(), "{law:?} {falling:?}");
+        assert_eq!(guarded.value(&x(0.0)), f64::INFINITY);
+        for r in [0.09, 0.05, 0.01] {
+            let points: Vec<f64> = x(r).iter().flat_map(|p| [p.x, p.y]).collect();
+            let step = 1e-3 * r;
+            let forces = |x: &[f64]| -> Vec<f64> {
+                guarded.gradient(&flat(x)).iter().flat_map(|g| [g.x, g.y]).collect()
+            };
+            let slope = gradient(&points, step, |x| guarded.value(&flat(x)));
+            let error = relative_error(&forces(&points), &slope, 1e-3);
+            assert!(error < 1e-6, "{law:?} {r}: {error:e}");
+            let differences = jacobian(&points, step, forces);
+            let differences = DMatrix::from_fn(6, 6, |r, c| differences[r][c]);
+            let h = guarded.hessian(&x(r));
+            let h = DMatrix::from_fn(6, 6, |r, c| h[r / 2][c / 2][(r % 2, c % 2)]);
+            let error = (&h - &differences).norm() / differences.norm();
+            assert!(error < 1e-5, "{law:?} {r}: {error:e}");
+        }
+    }
+}
+
+/// A plate that begins on the axis and is stopped on its way by what it presses stays there, at x = 0 to the last bit.
+#[test]
+fn a_plate_on_the_axis_stays_there() {
+    let mut stopped = 0;
+    for speed in [0.3, 1.0, 3.0, 10.0] {
+        let pad = grid("pad", [4, 3], |i, j| [0.05 * i as f64, 0.01 + 0.05 * j as f64]);
+        let pad = with_material(pad, Law::NeoHookean, 1e6, 0.4);
+        let plate = BodyDef {
+            name: "plate".into(),
+            rest: vec![Vec3::new(0.0, 0.17, 0.0), Vec3::new(0.73, 0.17, 0.0)],
+            kind: BodyKind::Obstacle { triangles: vec![], edges: vec![[0, 1]], points: vec![] },
+            friction_material: "default".into(),
+            ..BodyDef::default()
+        };
+        let mut definition = revolved(vec![pad, plate]);
+        definition.half_spaces.push(ground(0.0));
+        definition.settings.time.step = 0.03 / speed;
+        let linear = Vec3::new(0.0, -speed, 0.0);
+        let motion = Motion::Rigid { linear, angular: Vec3::zeros(), pivot: Pivot::StartCentre };
+        definition.prescribed.push(PrescribedDef::new("down", 1, vec![0, 1], motion));
+        let mut simulation = Simulation::new(&definition).unwrap();
+        for _ in 0..4 {
+            let report = simulation.step().unwrap();
+            assert!(report.outcome.is_success() && simulation.audit().is_empty());
+            let at = simulation.positions()[simulation.positions().len() - 2..].to_vec();
+            assert_eq!([at[0].x, at[1].x], [0.0, 0.73], "{speed} m/s");
+            stopped += usize::from(report.newton_iterations > 1);
+        }
+    }
+    assert!(stopped > 8, "{stopped}");
+}
+
 /// Along no direction a corner comes to the axis, or a triangle turns, within the step that is admitted.
 #[test]
 fn steps_end_before_the_axis() {

@@ -181,7 +181,10 @@ fn a_number_that_is_not_finite() {
     let text = error.to_string();
     assert!(text.contains("is not finite at vertex 5 of 'work'"), "{text}");
     let culprits = &simulation.diagnosis().unwrap().culprits;
-    assert_eq!(culprits[..], [Culprit::NotFinite { vertex: 5 }]);
+    assert_eq!(
+        culprits[..],
+        [Culprit::Misplaced { vertex: 5, how: "where a number is not finite" }]
+    );
 }
 
 /// A linear solver that multiplies the solution of a good one, or always refuses.

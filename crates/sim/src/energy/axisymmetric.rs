@@ -8,13 +8,17 @@
 //! F is linear in positions: dF = Σ dxₐ ∇Nₐᵀ + e₃ (dxₐ·e₁) kₐᵀ, with kₐ = (Nₐ/R) e₃ before anything has flowed. So an energy W(F) at a
 //! point has the derivatives P ∇Nₐ + e₁ (e₃·P kₐ) by the corners.
 
+mod guard;
+
+pub(super) use guard::radius_barrier;
+pub use guard::{RingGuard, VolumeBarrier};
+
 use super::element::{Element, Hessian};
 use super::point::Point;
 use super::term::Role;
 use super::tet::{KEEP_VOLUME, step::volume_step};
-use crate::material::inversion::{VOLUME_RATIO, barrier};
 use crate::material::{Lame, Law, Material, PrincipalHessian};
-use standoff_linalg::{M3, Mat3, Svd, V3, Vec3, svd3};
+use standoff_linalg::{Mat3, Svd, V3, Vec3, svd3};
 use std::f64::consts::TAU;
 use std::fmt::Debug;
 
@@ -29,6 +33,8 @@ pub struct RingPoint<const N: usize = 3> {
     pub(super) across: Mat3,
     /// Rest volume of the ring that the point stands for, m³, or under plane strain its area, m².
     pub volume: f64,
+    /// Radii of the corners at rest, m; 0 on the axis, and of an element that bounds the radii of its nodes by itself.
+    pub(super) radii: [f64; N],
 }
 
 impl RingPoint {
@@ -48,7 +54,8 @@ impl RingPoint {
         let hoop = Vec3::z() / (3.0 * radius);
         let volume = TAU * radius * 0.5 * det;
         let gradients = [-(g1 + g2), g1, g2];
-        Some(Self { gradients, hoop: [hoop; 3], across: Mat3::zeros(), volume })
+        let radii = rest.map(|p| p.x);
+        Some(Self { gradients, hoop: [hoop; 3], across: Mat3::zeros(), volume, radii })
     }
 }
 
@@ -70,7 +77,7 @@ impl<const N: usize> RingPoint<N> {
 
     /// The same point without what radii add, and kₐ.
     pub fn parts(&self) -> (Point<N>, [Vec3; N]) {
-        let Self { gradients, hoop, across, volume } = self.clone();
+        let Self { gradients, hoop, across, volume, .. } = self.clone();
         (Point { gradients, across, volume }, hoop)
     }
 
@@ -81,6 +88,7 @@ impl<const N: usize> RingPoint<N> {
             hoop: self.hoop.map(|k| k / g),
             across: self.across / g,
             volume: self.volume * g.powi(3),
+            radii: self.radii.map(|r| r * g),
         }
     }
 
@@ -91,6 +99,7 @@ impl<const N: usize> RingPoint<N> {
             hoop: self.hoop.map(|k| inverse.tr_mul(&k)),
             across: self.across * inverse,
             volume: self.volume,
+            radii: self.radii,
         }
     }
 
@@ -183,6 +192,10 @@ pub trait RingDensity: Debug + Clone + Send + Sync {
     fn antiplane(&self) -> Option<f64> {
         None
     }
+    /// The material whose barrier also keeps corners off the axis, if one does.
+    fn guards_radii(&self) -> Option<&Lame> {
+        None
+    }
     /// The same without its limits, where it has some.
     fn without_limits(&self) -> Option<Self> {
         None
@@ -217,6 +230,30 @@ impl<const N: usize> RingPoint<N> {
     }
 }
 
+impl<D: RingDensity, const N: usize> AtRing<D, N> {
+    /// The corners that are close to the axis beside where they are at rest, with the barrier V/N w(r/R) and its derivatives by r. F knows the radius of
+    /// the centroid alone.
+    fn close_to_axis<'a>(
+        &'a self,
+        x: &'a [Vec3; N],
+    ) -> impl Iterator<Item = (usize, [f64; 3])> + 'a {
+        let all = self.density.guards_radii().into_iter();
+        let all = all.flat_map(|lame| (0..N).map(move |a| (a, lame)));
+        all.filter_map(|(a, lame)| {
+            let rest = self.point.radii[a];
+            let part = self.point.volume / N as f64;
+            let [w, first, second] = radius_barrier(lame, x[a].x, rest)?;
+            Some((a, [part * w, part * first, part * second]))
+        })
+    }
+
+    /// Adds what the barrier of the radii has.
+    fn with_radii(&self, x: &[Vec3; N], mut h: Hessian<N>) -> Hessian<N> {
+        self.close_to_axis(x).for_each(|(a, [_, _, second])| h[a][a][(0, 0)] += second);
+        h
+    }
+}
+
 impl<D: RingDensity, const N: usize> Element<N> for AtRing<D, N> {
     const NAME: &'static str = D::NAME;
     const ROLE: Role = D::ROLE;
@@ -225,19 +262,22 @@ impl<D: RingDensity, const N: usize> Element<N> for AtRing<D, N> {
     const TRANSLATION_INVARIANT: bool = false;
 
     fn value(&self, x: &[Vec3; N]) -> f64 {
-        self.point.volume * self.density.psi(&self.point.deformation_gradient(x))
+        let inside = self.point.volume * self.density.psi(&self.point.deformation_gradient(x));
+        inside + self.close_to_axis(x).map(|(_, [w, ..])| w).sum::<f64>()
     }
 
     fn gradient(&self, x: &[Vec3; N]) -> [Vec3; N] {
-        self.point.pulled(&self.density.pk1(&self.point.deformation_gradient(x)))
+        let mut g = self.point.pulled(&self.density.pk1(&self.point.deformation_gradient(x)));
+        self.close_to_axis(x).for_each(|(a, [_, first, _])| g[a].x += first);
+        g
     }
 
     fn hessian_psd(&self, x: &[Vec3; N]) -> Hessian<N> {
-        self.point.hessian(&self.density, x, true)
+        self.with_radii(x, self.point.hessian(&self.density, x, true))
     }
 
     fn hessian(&self, x: &[Vec3; N]) -> Hessian<N> {
-        self.point.hessian(&self.density, x, false)
+        self.with_radii(x, self.point.hessian(&self.density, x, false))
     }
 
     /// The bound of the triangle; one of more than three vertices has several points, and bounds steps by itself.
@@ -290,6 +330,10 @@ impl RingDensity for Elasticity {
 
     fn antiplane(&self) -> Option<f64> {
         Some(self.lame.mu)
+    }
+
+    fn guards_radii(&self) -> Option<&Lame> {
+        self.guarded.then_some(&self.lame)
     }
 }
 
@@ -346,48 +390,5 @@ impl Axisymmetric {
     /// Cauchy stress, Pa: σ₁₁ along the radius, σ₂₂ along the axis, σ₃₃ along the circumference.
     pub fn cauchy_stress(&self, x: &[Vec3; 3]) -> Mat3 {
         self.density.law.cauchy_stress(&self.density.lame, &self.deformation_gradient(x))
-    }
-}
-
-/// The barrier against inversion at the end of a step, see `guard`; it bounds the step, too, where the energy is evaluated before its end.
-#[derive(Debug, Clone, PartialEq)]
-pub struct VolumeBarrier {
-    lame: Lame,
-    acts: bool,
-}
-
-/// The barrier of a triangle.
-pub type RingGuard = AtRing<VolumeBarrier>;
-
-impl VolumeBarrier {
-    /// The barrier and its derivatives at J, where it acts.
-    fn at(&self, j: f64) -> Option<[f64; 3]> {
-        (self.acts && j < VOLUME_RATIO).then(|| barrier(&self.lame, j))
-    }
-}
-
-impl RingDensity for VolumeBarrier {
-    const NAME: &'static str = "inversion barrier";
-    const ROLE: Role = Role::Constraint;
-    const BOUNDS: bool = true;
-
-    fn psi(&self, f: &Mat3) -> f64 {
-        self.at(f.determinant()).map_or(0.0, |[b, ..]| b)
-    }
-
-    fn pk1(&self, f: &Mat3) -> Mat3 {
-        // ∂J/∂F is the matrix of cofactors
-        let slope = |[_, d, _]: [f64; 3]| Mat3::from(M3::from(f).cofactor()) * d;
-        self.at(f.determinant()).map_or(Mat3::zeros(), slope)
-    }
-
-    fn principal_hessian(&self, sigma: &V3<f64>) -> PrincipalHessian {
-        let [_, d, dd] = self.at(sigma[0] * sigma[1] * sigma[2]).unwrap_or_default();
-        PrincipalHessian::of_volume(sigma, d, dd)
-    }
-
-    /// Nothing: it is a limit and nothing else.
-    fn without_limits(&self) -> Option<Self> {
-        Some(Self { acts: false, ..self.clone() })
     }
 }

@@ -19,6 +19,7 @@
 //! −p ∫ Nₐ n 2πr ds. A patch whose ends are on the axis is closed.
 
 use super::projection::Projection;
+use super::quadratic_triangle;
 use super::term::{Origin, Owner, Term};
 use standoff_geometry::quadratic;
 use standoff_linalg::{Mat3, Vec3};
@@ -220,34 +221,17 @@ struct FacePoint {
 }
 
 static FACE_POINTS: LazyLock<[FacePoint; 6]> = LazyLock::new(|| {
-    let near = [0.108_103_018_168_070_23, 0.816_847_572_980_458_5];
-    let weights = [0.223_381_589_678_011_47, 0.109_951_743_655_321_87];
-    std::array::from_fn(|k| {
-        let (orbit, corner) = (k / 3, k % 3);
-        let alone = near[orbit];
-        let mut l = [0.5 * (1.0 - alone); 3];
-        l[corner] = alone;
-        FacePoint::new(l, 0.5 * weights[orbit])
+    quadratic_triangle::fine_points().map(|(at, part)| {
+        let by = quadratic_triangle::slopes(&at);
+        FacePoint {
+            shape: quadratic_triangle::shapes(&at),
+            slopes: [0, 1].map(|k| by.map(|by| by[k])),
+            weight: 0.5 * part,
+        }
     })
 });
 
 impl FacePoint {
-    fn new(l: [f64; 3], weight: f64) -> Self {
-        // derivative by coordinate k minus that by coordinate 0
-        let by = |k: usize| {
-            let d = |a: usize| f64::from(u8::from(a == k)) - f64::from(u8::from(a == 0));
-            std::array::from_fn(|n| match n {
-                0..3 => (4.0 * l[n] - 1.0) * d(n),
-                _ => 4.0 * (d(n - 3) * l[(n - 2) % 3] + l[n - 3] * d((n - 2) % 3)),
-            })
-        };
-        let shape = std::array::from_fn(|n| match n {
-            0..3 => l[n] * (2.0 * l[n] - 1.0),
-            _ => 4.0 * l[n - 3] * l[(n - 2) % 3],
-        });
-        Self { shape, slopes: [by(1), by(2)], weight }
-    }
-
     fn position(&self, x: &[Vec3; 6]) -> Vec3 {
         x.iter().zip(self.shape).map(|(x, n)| n * x).sum()
     }

@@ -45,7 +45,7 @@ fn points() -> [[f64; 3]; POINTS] {
 }
 
 /// Six points whose rule is exact for polynomials of degree four [Dunavant 1985], with their parts of the area.
-fn fine_points() -> [([f64; 3], f64); 6] {
+pub(super) fn fine_points() -> [([f64; 3], f64); 6] {
     let alone = [0.108_103_018_168_070_23, 0.816_847_572_980_458_5];
     let weights = [0.223_381_589_678_011_47, 0.109_951_743_655_321_87];
     std::array::from_fn(|k| {
@@ -56,7 +56,7 @@ fn fine_points() -> [([f64; 3], f64); 6] {
 }
 
 /// The six shape functions at barycentric coordinates.
-fn shapes(at: &[f64; 3]) -> [f64; NODES] {
+pub(super) fn shapes(at: &[f64; 3]) -> [f64; NODES] {
     std::array::from_fn(|n| match n.checked_sub(3) {
         None => at[n] * (2.0 * at[n] - 1.0),
         Some(e) => 4.0 * at[TRIANGLE_EDGES[e][0]] * at[TRIANGLE_EDGES[e][1]],
@@ -64,7 +64,7 @@ fn shapes(at: &[f64; 3]) -> [f64; NODES] {
 }
 
 /// Their derivatives by ξ₁ and ξ₂, the barycentric coordinates of corners 1 and 2.
-fn slopes(at: &[f64; 3]) -> [[f64; 2]; NODES] {
+pub(super) fn slopes(at: &[f64; 3]) -> [[f64; 2]; NODES] {
     std::array::from_fn(|n| {
         let mut by = [0.0; 3];
         match n.checked_sub(3) {
@@ -245,7 +245,8 @@ fn point(at: &[f64; 3], rest: &[Vec3; NODES], is_ring: bool) -> RingPoint<NODES>
         false => ([Vec3::zeros(); NODES], Vec3::z() * Vec3::z().transpose()),
     };
     let volume = det * depth(at, rest, is_ring) / (2.0 * POINTS as f64);
-    RingPoint { gradients, hoop, across, volume }
+    // radii are bounded at the control points (`guard.rs`)
+    RingPoint { gradients, hoop, across, volume, radii: [0.0; NODES] }
 }
 
 impl Element<NODES> for QuadraticTriangle {

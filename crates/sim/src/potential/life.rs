@@ -111,9 +111,17 @@ impl IncrementalPotential<'_> {
         }
         let moving = |v: u32| targets.moving.binary_search(&v).is_ok();
         let left = |v: u32| moving(v).then(|| targets.left_of(v, &x[v as usize]));
-        let (pulled, others) = self.all_rails.split(left);
-        self.rails = others;
         let (model, time) = (self.context.model, self.context.speed_time);
+        // rounding must not bring an obstacle behind the axis of revolution
+        let along_axis = |&v: &u32| {
+            let radii = [x, &targets.x].map(|x| x[v as usize].x);
+            model.dimension.is_axisymmetric()
+                && radii[0] == radii[1]
+                && self.all_rails.of(v).is_none()
+        };
+        let along_axis = targets.moving.iter().copied().filter(along_axis);
+        let (pulled, others) = self.all_rails.and_held(along_axis).split(left);
+        self.rails = others;
         let mass_unit = match self.context.integrator.inertial() {
             true => 1.0,
             false => 1.0 / (time * time),

@@ -44,7 +44,7 @@ pub(super) const WEIGHTS: [[[f64; NODES]; 3]; 2] = {
 };
 
 /// The weights of the nodes in control point p_ij: x_i, and for i ≠ j 2 m_ij − (x_i + x_j)/2 with the node m_ij between.
-const fn control(i: usize, j: usize) -> [f64; NODES] {
+pub(super) const fn control(i: usize, j: usize) -> [f64; NODES] {
     let mut weights = [0.0; NODES];
     weights[i] += 0.5;
     weights[j] += 0.5;
@@ -103,7 +103,7 @@ pub(super) fn is_positive(x: &[Vec3; NODES]) -> bool {
 }
 
 /// The control points: the corners, then those of the edges.
-fn control_points(x: &[Vec3; NODES]) -> [Vec3; COEFFICIENTS] {
+pub(super) fn control_points(x: &[Vec3; NODES]) -> [Vec3; COEFFICIENTS] {
     PAIRS.map(|[i, k]| x.iter().zip(control(i, k)).map(|(x, w)| x * w).sum())
 }
 
@@ -113,7 +113,7 @@ fn radius_noise(x: &[Vec3; NODES]) -> f64 {
 }
 
 /// Whether each control point is on the axis, because the nodes of which it is made are.
-fn on_axis(x: &[Vec3; NODES]) -> [bool; COEFFICIENTS] {
+pub(super) fn on_axis(x: &[Vec3; NODES]) -> [bool; COEFFICIENTS] {
     // node k of an edge is between its ends
     std::array::from_fn(|k| PAIRS[k].into_iter().chain([k]).all(|n| x[n].x == 0.0))
 }

@@ -1,9 +1,12 @@
 //! The barrier against inversion of quadratic triangles: Ψ = Σ V b(c/C) over the Bernstein coefficients c of the area, which are C at rest, with the
 //! barrier b of invertible laws (`material/inversion.rs`), as that of quadratic tetrahedra. Elastic energy is evaluated at three points, and would
-//! let the element invert elsewhere.
+//! let the element invert elsewhere. Of a ring, the same of the radii of its control points: Σ V b(p/P).
 
-use super::bernstein::{COEFFICIENTS, PAIRS, WEIGHTS, coefficients, columns, max_step};
+use super::bernstein::{
+    COEFFICIENTS, PAIRS, WEIGHTS, coefficients, columns, control, control_points, max_step, on_axis,
+};
 use super::{KEEP_VOLUME, NODES};
+use crate::energy::axisymmetric::radius_barrier;
 use crate::energy::element::{Element, Hessian};
 use crate::energy::term::Role;
 use crate::material::Lame;
@@ -15,6 +18,8 @@ use standoff_linalg::{Mat3, Vec3, project_psd_array};
 pub struct AreaGuard {
     /// The coefficients at rest, m².
     rest: [f64; COEFFICIENTS],
+    /// The radii of the control points at rest, m; 0 on the axis and under plane strain.
+    radii: [f64; COEFFICIENTS],
     /// Rest volume of the element, m³.
     volume: f64,
     /// Whether there is a barrier.
@@ -32,12 +37,20 @@ impl AreaGuard {
         acts: bool,
         is_ring: bool,
     ) -> Self {
-        Self { rest: coefficients(&columns(rest)), volume, acts, is_ring, lame }
+        let (points, on_axis) = (control_points(rest), on_axis(rest));
+        let radius = |k: usize| if is_ring && !on_axis[k] { points[k].x } else { 0.0 };
+        let radii = std::array::from_fn(radius);
+        Self { rest: coefficients(&columns(rest)), radii, volume, acts, is_ring, lame }
     }
 
     /// The barrier of what is `g` times as long without stress.
     pub(super) fn grown(&self, g: f64) -> Self {
-        Self { rest: self.rest.map(|c| c * g * g), volume: self.volume * g.powi(3), ..self.clone() }
+        Self {
+            rest: self.rest.map(|c| c * g * g),
+            radii: self.radii.map(|r| r * g),
+            volume: self.volume * g.powi(3),
+            ..self.clone()
+        }
     }
 
     /// The coefficients in terms of those at rest.
@@ -51,6 +64,20 @@ impl AreaGuard {
         let ratios = if self.acts { self.ratios(x) } else { [1.0; COEFFICIENTS] };
         // what is not a number acts, so that it is seen
         ratios.into_iter().enumerate().filter(|(_, j)| *j < VOLUME_RATIO || j.is_nan())
+    }
+
+    /// The control points that are close to the axis, with the weights of the nodes, and the barrier and its derivatives by the radius.
+    pub(super) fn close_to_axis(
+        &self,
+        x: &[Vec3; NODES],
+    ) -> impl Iterator<Item = ([f64; NODES], [f64; 3])> + '_ {
+        let points = control_points(x);
+        let wanted = (0..COEFFICIENTS).filter(|_| self.acts && self.is_ring);
+        wanted.filter_map(move |k| {
+            let [i, l] = PAIRS[k];
+            let barrier = radius_barrier(&self.lame, points[k].x, self.radii[k])?;
+            Some((control(i, l), barrier.map(|b| self.volume * b)))
+        })
     }
 
     /// The derivative of a coefficient over that at rest by the nodes.
@@ -80,6 +107,14 @@ impl AreaGuard {
         for (k, j) in self.acting(x) {
             acts = true;
             self.add_curvature(k, j, &columns, &mut own);
+        }
+        for (weights, [_, _, second]) in self.close_to_axis(x) {
+            acts = true;
+            for m in 0..NODES {
+                for n in 0..NODES {
+                    own[2 * m][2 * n] += second * weights[m] * weights[n];
+                }
+            }
         }
         if !acts {
             return;
@@ -136,7 +171,8 @@ impl Element<NODES> for AreaGuard {
     const TRANSLATION_INVARIANT: bool = false;
 
     fn value(&self, x: &[Vec3; NODES]) -> f64 {
-        self.acting(x).map(|(_, j)| self.volume * barrier(&self.lame, j)[0]).sum()
+        let area = self.acting(x).map(|(_, j)| self.volume * barrier(&self.lame, j)[0]);
+        area.chain(self.close_to_axis(x).map(|(_, [b, ..])| b)).sum()
     }
 
     fn gradient(&self, x: &[Vec3; NODES]) -> [Vec3; NODES] {
@@ -146,6 +182,9 @@ impl Element<NODES> for AreaGuard {
             let factor = self.volume * barrier(&self.lame, j)[1];
             let slope = self.slope(k, &columns);
             g.iter_mut().zip(slope).for_each(|(g, slope)| *g += factor * slope);
+        }
+        for (weights, [_, first, _]) in self.close_to_axis(x) {
+            g.iter_mut().zip(weights).for_each(|(g, weight)| g.x += first * weight);
         }
         g
     }
