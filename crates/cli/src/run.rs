@@ -142,7 +142,7 @@ impl View<'_> {
         match event {
             Event::Warning(text) => console.complain(format_args!("warning: {text}")),
             _ if self.quiet => {}
-            Event::Begin { vertices, tetrahedra, done, steps, begun_by } => {
+            Event::Begin { vertices, elements, planar, done, steps, begun_by } => {
                 let title = self.title.display();
                 for note in self.notes {
                     console.say(format_args!("note: {note}"));
@@ -152,9 +152,10 @@ impl View<'_> {
                         "note: the run was started with standoff {program}; the last bits may differ"
                     ));
                 }
+                let kind = if *planar { "triangles" } else { "tetrahedra" };
                 match done {
                     0 => console.say(format_args!(
-                        "{title}: {vertices} vertices, {tetrahedra} tetrahedra, {steps} steps"
+                        "{title}: {vertices} vertices, {elements} {kind}, {steps} steps"
                     )),
                     _ => {
                         console.say(format_args!("{title}: continues after step {done} of {steps}"))

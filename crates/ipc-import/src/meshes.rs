@@ -60,21 +60,24 @@ impl Meshes {
     /// `.obj` of the same name.
     pub fn shape(&mut self, written: &str) -> Result<Source, Problem> {
         let extension = Path::new(written).extension().and_then(|e| e.to_str()).unwrap_or("");
+        let with_extension;
+        let written = match extension {
+            // the reference reads TetGen's pair of files where there is none
+            "" => {
+                with_extension = format!("{written}.ele");
+                &with_extension
+            }
+            _ => written,
+        };
         let content = match extension {
-            "msh" => Content::Volume,
+            "msh" | "ele" | "" => Content::Volume,
             "obj" => Content::Surface,
             "seg" => Content::Wires,
             "pt" => Content::Points,
-            "" | "ele" => {
-                return Err(Problem::unsupported(
-                    format!("the TetGen mesh '{written}'"),
-                    "convert it to .msh (for instance with Gmsh or meshio)",
-                ));
-            }
             other => {
                 return Err(Problem::malformed(format!(
                     "'{written}': the kind of the shape follows from the extension, which is .msh, \
-                     .obj, .seg or .pt, not .{other}"
+                     .ele, .obj, .seg or .pt, not .{other}"
                 )));
             }
         };
@@ -223,6 +226,16 @@ mod tests {
         assert_eq!((wires.mesh.edges.len(), wires.reduced), (3, true));
         let points = meshes.shape("input/triMeshes/t.pt").unwrap();
         assert_eq!((points.mesh.vertices.len(), points.reduced), (3, true));
+        // a pair of files of TetGen is named by one of them or by neither
+        let folder = root.path().join("input/tetMeshes");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("t.node"), "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n")
+            .unwrap();
+        std::fs::write(folder.join("t.ele"), "1 4 0\n1 1 2 3 4\n").unwrap();
+        for written in ["input/tetMeshes/t.ele", "tetMeshes/t"] {
+            let source = meshes.shape(written).unwrap();
+            assert_eq!((source.mesh.tets.len(), source.content), (1, Content::Volume), "{written}");
+        }
         // elsewhere only a root helps
         let elsewhere = tempfile::tempdir().unwrap();
         let scene = elsewhere.path().join("scene.txt");

@@ -202,7 +202,7 @@ fn what_cannot_be_honoured_stops_with_its_line() {
         ("shapeMatrix input 4000000000 4000000000 4000000000\n", 1, "copies"),
         ("timeIntegration NM 0.3 0.6\n", 1, "β = 0.3"),
         ("rotateModel 1 1 0 90\n", 1, "normalise"),
-        ("shapes input 1\ninput/cube.ele 0 0 0 0 0 0 1 1 1\n", 2, "TetGen"),
+        ("shapes input 1\ninput/cube.ele 0 0 0 0 0 0 1 1 1\n", 2, "--mesh-root"),
         ("shapes input 1\ninput/cube.stl 0 0 0 0 0 0 1 1 1\n", 2, ".seg or .pt"),
         ("shapes input 1\ninput/cube.msh 0 0 0 0 0 0 -1 1 1\n", 2, "mirrors"),
         ("shapes input 1\ninput/no.msh 0 0 0 0 0 0 1 1 1\n", 2, "--mesh-root"),

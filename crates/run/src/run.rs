@@ -24,8 +24,10 @@ pub enum Event<'a> {
     Begin {
         /// Vertices of all bodies.
         vertices: usize,
-        /// Tetrahedra of all bodies.
-        tetrahedra: usize,
+        /// Elements of all solids: tetrahedra, in two dimensions triangles.
+        elements: usize,
+        /// Whether it is in two dimensions.
+        planar: bool,
         /// Steps done before, by the run that is resumed.
         done: u64,
         /// Steps in all.
@@ -266,7 +268,8 @@ impl Run<'_> {
     ) -> Result<Summary, RunError> {
         let begin = Event::Begin {
             vertices: folder.topology().rest.len(),
-            tetrahedra: folder.topology().tets.len() + folder.topology().quadratic.len(),
+            elements: folder.topology().solids(),
+            planar: folder.topology().planar,
             done: simulation.step_index() as u64,
             steps: self.steps,
             begun_by: self.begun_by,
