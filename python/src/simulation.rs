@@ -365,10 +365,10 @@ pub fn no_vectors(what: &str) -> PyErr {
 
 /// Three numbers as a value of a load: of the quantity that the scene gives it.
 pub fn load_value(simulation: &Simulation, name: &str, value: Vec3) -> LoadValue {
-    let accelerates = |f: &ForceDef| matches!(f.load, Load::Acceleration(_));
     let mut named = simulation.scene().definition.forces.iter().filter(|f| f.name == name);
-    match named.next().is_some_and(accelerates) {
-        true => LoadValue::Acceleration(value),
-        false => LoadValue::Force(value),
+    match named.next().map(|f: &ForceDef| &f.load) {
+        Some(Load::Acceleration(_)) => LoadValue::Acceleration(value),
+        Some(Load::Traction(_)) => LoadValue::Traction(value),
+        _ => LoadValue::Force(value),
     }
 }

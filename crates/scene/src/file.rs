@@ -872,7 +872,7 @@ pub enum PivotCentre {
     CurrentCentre,
 }
 
-/// A load for a time: one of `acceleration`, `force` and `pressure`.
+/// A load for a time: one of `acceleration`, `force`, `pressure` and `traction`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForceSection {
@@ -892,6 +892,10 @@ pub struct ForceSection {
     #[schemars(extend("x-unit" = "Pa"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Formula>,
+    /// Force per area at rest, Pa, on the same triangles or edges, in a direction that does not follow the surface: numbers or expressions of `t`.
+    #[schemars(extend("x-unit" = "Pa"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traction: Option<[Formula; 3]>,
     /// Acts in the steps that start at this time or later, s.
     #[schemars(extend("x-unit" = "s"))]
     pub start: f64,
@@ -907,6 +911,7 @@ impl Default for ForceSection {
             acceleration: None,
             force: None,
             pressure: None,
+            traction: None,
             start: 0.0,
             end: f64::INFINITY,
         }

@@ -69,4 +69,5 @@ mod tendons;
 mod tet;
 mod thin;
 mod ties;
+mod tractions;
 mod unread;

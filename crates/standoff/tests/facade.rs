@@ -165,6 +165,9 @@ fn loads_and_targets_are_set_by_name() {
     simulation.set_load("block.force[1]", LoadValue::Pressure(100.0)).unwrap();
     let wrong = control(simulation.set_load("block.force[1]", LoadValue::Force(Vec3::zeros())));
     assert_eq!(wrong.to_string(), "'block.force[1]' is a pressure (Pa), not a force (N)");
+    let traction = LoadValue::Traction(Vec3::zeros());
+    let wrong = control(simulation.set_load("block.force[1]", traction));
+    assert_eq!(wrong.to_string(), "'block.force[1]' is a pressure (Pa), not a traction (Pa)");
     let other = LoadValue::Acceleration(Vec3::zeros());
     let wrong = control(simulation.set_load("block.force[0]", other));
     assert_eq!(wrong.to_string(), "'block.force[0]' is a force (N), not an acceleration (m/s²)");

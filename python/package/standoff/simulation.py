@@ -630,8 +630,8 @@ class Simulation:
         self._change("set_gravity", _vector(gravity))
 
     def set_load(self, name: str, value: ArrayLike | None) -> None:
-        """Sets the value of a load for the steps to come: three numbers for a force (N) or an acceleration
-        (m/s²), one for a pressure (Pa), ``None`` for that of the scene. See :attr:`Scene.loads`."""
+        """Sets the value of a load for the steps to come: three numbers for a force (N), an acceleration
+        (m/s²) or a traction (Pa), one for a pressure (Pa), ``None`` for that of the scene. See :attr:`Scene.loads`."""
         array = None if value is None else np.asarray(value, dtype=np.float64)
         vector = _vector(array) if array is not None and array.ndim else None
         self._change("set_load", name, vector, float(array) if array is not None and not array.ndim else None)

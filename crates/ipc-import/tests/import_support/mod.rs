@@ -132,7 +132,7 @@ fn same_forces(a: &Definition, b: &Definition) -> Result<(), String> {
             .iter()
             .map(|f| {
                 let load = match &f.load {
-                    Load::Acceleration(a) | Load::Force(a) => a.at(0.0),
+                    Load::Acceleration(a) | Load::Force(a) | Load::Traction(a) => a.at(0.0),
                     Load::Pressure(_) => panic!("the reference has no pressure"),
                 };
                 (f.body, f.vertices.clone(), format!("{load:?} {} {}", f.t0, f.t1))

@@ -143,7 +143,11 @@ fn forces<'a>(
             require_whole(object, &sets, placed, &at)?;
         }
         let name = label(&section.vertices, "force", k);
-        let place = at.key(if section.pressure.is_some() { "pressure" } else { "vertices" });
+        let place = at.key(match (&section.pressure, &section.traction) {
+            (Some(_), _) => "pressure",
+            (None, Some(_)) => "traction",
+            (None, None) => "vertices",
+        });
         for (copy, vertices) in occupied(sets) {
             places.forces.push(place.clone());
             places.entries.forces.push(k);
@@ -279,10 +283,14 @@ fn vector_of(formulas: &[Formula; 3], at: &At<'_>) -> Result<VectorExpression, S
 }
 
 fn load(section: &ForceSection, at: &At<'_>) -> Result<Load, SceneError> {
-    match (&section.acceleration, &section.force, &section.pressure) {
-        (Some(a), None, None) => Ok(Load::Acceleration(vector_of(a, &at.key("acceleration"))?)),
-        (None, Some(f), None) => Ok(Load::Force(vector_of(f, &at.key("force"))?)),
-        (None, None, Some(p)) => Ok(Load::Pressure(expression(p, &at.key("pressure"))?)),
-        _ => Err(at.invalid("give one of `acceleration` (m/s^2), `force` (N) and `pressure` (Pa)")),
+    let vector = |key, of| vector_of(of, &at.key(key));
+    match (&section.acceleration, &section.force, &section.pressure, &section.traction) {
+        (Some(a), None, None, None) => Ok(Load::Acceleration(vector("acceleration", a)?)),
+        (None, Some(f), None, None) => Ok(Load::Force(vector("force", f)?)),
+        (None, None, Some(p), None) => Ok(Load::Pressure(expression(p, &at.key("pressure"))?)),
+        (None, None, None, Some(t)) => Ok(Load::Traction(vector("traction", t)?)),
+        _ => Err(at.invalid(
+            "give one of `acceleration` (m/s^2), `force` (N), `pressure` (Pa) and `traction` (Pa)",
+        )),
     }
 }

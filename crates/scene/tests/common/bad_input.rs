@@ -1020,7 +1020,15 @@ pub const ROWS: &[Row] = &[
     row!(
         "pressure and force",
         ball!("[[objects.forces]]\nforce = [1, 0, 0]\npressure = \"1 kPa\"\n"),
-        ["scene.toml:4:1", "give one of `acceleration` (m/s^2), `force` (N) and `pressure` (Pa)"]
+        [
+            "scene.toml:4:1",
+            "give one of `acceleration` (m/s^2), `force` (N), `pressure` (Pa) and `traction` (Pa)"
+        ]
+    ),
+    row!(
+        "traction on what is not of the surface",
+        ball!("[[objects.forces]]\nvertices = { vertices = [0] }\ntraction = [1, 0, 0]\n"),
+        ["scene.toml:6:12", "objects[0].forces[0].traction", "selects no surface triangle"]
     ),
     row!(
         "pressure that is a force",

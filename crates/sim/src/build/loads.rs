@@ -3,9 +3,9 @@
 // long: a function for each kind of load
 
 use crate::body::Body;
-use crate::definition::expression::Expression;
 use crate::definition::{
-    Anchor, AttachmentDef, BodyKind, Definition, ForceDef, Load, SpringStiffness, StitchDef,
+    Anchor, AttachmentDef, BodyDef, BodyKind, Definition, ForceDef, Load, SpringStiffness,
+    StitchDef,
 };
 use crate::energy::pressure::Patch;
 use crate::energy::spring::{Spring, UNUSED};
@@ -54,7 +54,7 @@ impl LoadedBodies<'_> {
     }
 }
 
-/// Checks that every pressure finds its triangles and every attachment something to hold on to,
+/// Checks that every pressure and traction finds its triangles and every attachment something to hold on to,
 /// without building elements; what else is wrong with a definition is left to
 /// [`build`](crate::build::build).
 ///
@@ -62,8 +62,8 @@ impl LoadedBodies<'_> {
 /// [`BuildError::Load`] for the first that does not.
 // long: what each kind of body has of surfaces
 pub fn check(definition: &Definition) -> Result<(), BuildError> {
-    let pressure = |f: &ForceDef| matches!(f.load, Load::Pressure(_));
-    if definition.attachments.is_empty() && !definition.forces.iter().any(pressure) {
+    let on_surface = |f: &ForceDef| matches!(f.load, Load::Pressure(_) | Load::Traction(_));
+    if definition.attachments.is_empty() && !definition.forces.iter().any(on_surface) {
         return Ok(());
     }
     let (mut bodies, mut start, mut faces) = (Vec::new(), Vec::new(), Vec::new());
@@ -151,9 +151,18 @@ pub(crate) fn loads(
                 (force.clone(), whole, on, parts)
             }
             Load::Pressure(p) => {
-                let kind = &definition.bodies[f.body].kind;
-                loads.pressures.push(pressure(k, f, (body, kind), p, &vertices, scene)?);
+                let patch = patch(k, f, (body, &definition.bodies[f.body].kind), &vertices, scene)?;
+                let (name, pressure) = (f.name.clone(), p.clone());
+                let pressure = Pressure { name, patch, index: k, pressure, t0: f.t0, t1: f.t1 };
+                loads.pressures.push(pressure);
                 continue;
+            }
+            Load::Traction(t) => {
+                let BodyDef { kind, rest, .. } = &definition.bodies[f.body];
+                let patch = patch(k, f, (body, kind), &vertices, scene)?;
+                let areas = patch.areas(|v| rest[v as usize - body.vertices.start]);
+                let (on, parts) = on_surface(areas, scene);
+                (t.clone(), 1.0, on, parts)
             }
         };
         let (name, t0, t1) = (f.name.clone(), f.t0, f.t1);
@@ -205,35 +214,50 @@ fn on_carriers(vertices: Vec<u32>, scene: &LoadedBodies<'_>) -> (Vec<u32>, Vec<f
     }
     let mut forces: BTreeMap<u32, f64> = BTreeMap::new();
     for v in vertices {
-        let mass = scene.mass[v as usize];
-        match scene.map.row(v) {
-            None => *forces.entry(v).or_default() += mass,
-            Some((on, weights)) => {
-                let parts = on.iter().zip(weights);
-                parts.for_each(|(u, w)| *forces.entry(*u).or_default() += w * mass);
-            }
-        }
+        spread(v, scene.mass[v as usize], scene, &mut forces);
     }
     let part = |(u, force): (u32, f64)| (u, force / scene.lumped[u as usize]);
     forces.into_iter().map(part).unzip()
 }
 
-fn pressure(
+/// Adds a force on a vertex to those on the unknowns that carry it.
+fn spread(v: u32, force: f64, scene: &LoadedBodies<'_>, forces: &mut BTreeMap<u32, f64>) {
+    match scene.map.row(v) {
+        None => *forces.entry(v).or_default() += force,
+        Some((on, weights)) => {
+            let parts = on.iter().zip(weights);
+            parts.for_each(|(u, w)| *forces.entry(*u).or_default() += w * force);
+        }
+    }
+}
+
+/// The unknowns on which a traction of 1 Pa acts at vertices that have these areas, and the acceleration of each by it.
+fn on_surface(areas: BTreeMap<u32, f64>, scene: &LoadedBodies<'_>) -> (Vec<u32>, Vec<f64>) {
+    let mut forces = BTreeMap::new();
+    for (v, area) in areas {
+        spread(v, area, scene, &mut forces);
+    }
+    let part = |(u, force): (u32, f64)| (u, force / scene.lumped[u as usize]);
+    forces.into_iter().map(part).unzip()
+}
+
+/// The surface on which a pressure or a traction acts.
+fn patch(
     index: usize,
     f: &ForceDef,
     (body, kind): (&Body, &BodyKind),
-    p: &Expression,
     vertices: &[u32],
     scene: &LoadedBodies<'_>,
-) -> Result<Pressure, BuildError> {
+) -> Result<Patch, BuildError> {
     let load = LoadIndex::Force(index);
     let fail = |problem: String| Err(BuildError::Load { load, body: body.name.clone(), problem });
     if body.obstacle {
-        return fail(format!("'{}': pressure does not act on an obstacle", f.name));
+        let what = if matches!(f.load, Load::Traction(_)) { "traction" } else { "pressure" };
+        return fail(format!("'{}': {what} does not act on an obstacle", f.name));
     }
     let triangles = selected(scene.faces, vertices, scene);
     let edges = selected(scene.outline, vertices, scene);
-    let patch = match (triangles.is_empty(), edges.is_empty()) {
+    Ok(match (triangles.is_empty(), edges.is_empty()) {
         (false, _) if body.quadratic => Patch::curved(triangles),
         (false, _) => Patch::new(triangles),
         (true, false) => {
@@ -257,9 +281,7 @@ fn pressure(
                 f.name
             ));
         }
-    };
-    let (name, pressure) = (f.name.clone(), p.clone());
-    Ok(Pressure { name, patch, index, pressure, t0: f.t0, t1: f.t1 })
+    })
 }
 
 /// Surface triangles, or edges of the outline, all of whose corners are among `vertices`.

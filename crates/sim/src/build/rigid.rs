@@ -90,6 +90,7 @@ fn work_of_loads(definition: &Definition, total: f64) -> f64 {
             Load::Force(f) => f.at(t).norm(),
             Load::Acceleration(a) => a.at(t).norm() * total,
             Load::Pressure(p) => p.at(t).abs() * diagonal * diagonal,
+            Load::Traction(p) => p.at(t).norm() * diagonal * diagonal,
         };
         times.map(value).filter(|f| f.is_finite()).fold(0.0, f64::max)
     };

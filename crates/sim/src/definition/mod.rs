@@ -447,4 +447,7 @@ pub enum Load {
     /// Pressure, Pa, on the surface triangles all of whose corners are among the vertices. Positive
     /// values push onto the surface.
     Pressure(Expression),
+    /// Force per area at rest, Pa, in a direction that does not follow the surface, on the same triangles. It acts on each vertex in proportion to the integral
+    /// of its shape function.
+    Traction(VectorExpression),
 }

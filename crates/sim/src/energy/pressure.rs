@@ -24,6 +24,7 @@ use super::term::{Origin, Owner, Term};
 use standoff_geometry::quadratic;
 use standoff_linalg::{Mat3, Vec3};
 use standoff_sparse::Stencils;
+use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -174,11 +175,7 @@ impl Patch {
         for e in &self.edges {
             let [a, b] = e.map(|v| x[v as usize]);
             let normal = factor * Vec3::new(b.y - a.y, a.x - b.x, 0.0);
-            // ∫ Nₐ 2πr along the edge
-            let parts = match self.ring {
-                true => [a.x, b.x].map(|r| PI / 3.0 * (r + a.x + b.x)),
-                false => [0.5; 2],
-            };
+            let parts = self.depths([a, b]);
             e.iter().zip(parts).for_each(|(&v, part)| add(v, part * normal));
         }
         for e in &self.curved_edges {
@@ -188,6 +185,46 @@ impl Patch {
                 let normal = factor * depth * at.normal(&x);
                 e.iter().zip(at.shape).for_each(|(&v, n)| add(v, n * normal));
             }
+        }
+    }
+
+    /// ∫ Nₐ dA of every vertex of the patch, m², with the positions that `at` gives.
+    pub fn areas(&self, at: impl Fn(u32) -> Vec3) -> BTreeMap<u32, f64> {
+        let mut areas = BTreeMap::new();
+        let mut add = |v: u32, area: f64| *areas.entry(v).or_default() += area;
+        for t in &self.triangles {
+            let [a, b, c] = t.map(&at);
+            let third = (b - a).cross(&(c - a)).norm() / 6.0;
+            t.iter().for_each(|&v| add(v, third));
+        }
+        for face in &self.faces {
+            let x = face.map(&at);
+            for point in FACE_POINTS.iter() {
+                let area = point.normal(&x).norm();
+                face.iter().zip(point.shape).for_each(|(&v, n)| add(v, n * area));
+            }
+        }
+        for e in &self.edges {
+            let [a, b] = e.map(&at);
+            let parts = self.depths([a, b]);
+            e.iter().zip(parts).for_each(|(&v, part)| add(v, part * (b - a).norm()));
+        }
+        for e in &self.curved_edges {
+            let x = e.map(&at);
+            for point in EDGE_POINTS.iter() {
+                let depth = if self.ring { 2.0 * PI * point.position(&x).x } else { 1.0 };
+                let area = depth * point.normal(&x).norm();
+                e.iter().zip(point.shape).for_each(|(&v, n)| add(v, n * area));
+            }
+        }
+        areas
+    }
+
+    /// The means of Nₐ along a straight edge, of rings of 2πr Nₐ, m.
+    fn depths(&self, [a, b]: [Vec3; 2]) -> [f64; 2] {
+        match self.ring {
+            true => [a.x, b.x].map(|r| PI / 3.0 * (r + a.x + b.x)),
+            false => [0.5; 2],
         }
     }
 

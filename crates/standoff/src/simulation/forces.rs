@@ -24,24 +24,28 @@ pub enum LoadValue {
     Acceleration(Vec3),
     /// Pressure, Pa; positive values push onto the surface.
     Pressure(f64),
+    /// Force per area at rest, Pa.
+    Traction(Vec3),
 }
 
 impl LoadValue {
     /// As the simulator stores it, for a load of the same quantity.
     pub(super) fn of(self, load: &ForceDef) -> Result<Vec3, ControlError> {
         let expected = match (&load.load, self) {
-            (Load::Force(_), Self::Force(v)) | (Load::Acceleration(_), Self::Acceleration(v)) => {
-                return Ok(v);
-            }
+            (Load::Force(_), Self::Force(v))
+            | (Load::Acceleration(_), Self::Acceleration(v))
+            | (Load::Traction(_), Self::Traction(v)) => return Ok(v),
             (Load::Pressure(_), Self::Pressure(p)) => return Ok(Vec3::new(p, 0.0, 0.0)),
             (Load::Force(_), _) => FORCE,
             (Load::Acceleration(_), _) => ACCELERATION,
             (Load::Pressure(_), _) => PRESSURE,
+            (Load::Traction(_), _) => TRACTION,
         };
         let given = match self {
             Self::Force(_) => FORCE,
             Self::Acceleration(_) => ACCELERATION,
             Self::Pressure(_) => PRESSURE,
+            Self::Traction(_) => TRACTION,
         };
         Err(ControlError::Quantity { name: load.name.clone(), given, expected })
     }
@@ -51,6 +55,7 @@ impl LoadValue {
 const FORCE: &str = "a force (N)";
 const ACCELERATION: &str = "an acceleration (m/s²)";
 const PRESSURE: &str = "a pressure (Pa)";
+const TRACTION: &str = "a traction (Pa)";
 
 /// A load of a simulation: a force, a pressure, an attachment or a seam.
 #[derive(Debug, Clone, Copy)]

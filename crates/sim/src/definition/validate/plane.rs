@@ -167,6 +167,7 @@ impl ForceDef {
         match &self.load {
             Load::Acceleration(a) => in_plane_at_all_times("acceleration", a),
             Load::Force(f) => in_plane_at_all_times("force", f),
+            Load::Traction(t) => in_plane_at_all_times("traction", t),
             Load::Pressure(_) => Ok(()),
         }
     }
