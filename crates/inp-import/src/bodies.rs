@@ -239,9 +239,7 @@ impl Bodies {
             }
         }
         if mesh.tets.is_empty() {
-            let e = &deck.elements[elements[0] as usize];
-            let what = format!("element {} has no extent: its nodes coincide", e.number);
-            return Err(Fault::new(e.at, what, "Correct its nodes"));
+            return Err(no_extent(deck, elements));
         }
         if divided {
             let text = format!("{name}: elements are divided into tetrahedra of ten nodes");
@@ -272,10 +270,12 @@ impl Bodies {
                 return Err(Fault::new(e.at, what, "Its nodes have x and y alone"));
             }
         }
-        let (mut mesh, mut labels) = triangles(deck, elements, kinds);
-        if elements.iter().any(|e| deck.elements[*e as usize].shape.nodes > 3) {
-            let (corners, of_corners) = self.corner_triangles(deck, elements, kinds);
-            mesh = Mesh::default();
+        let is_linear = |e: &u32| deck.elements[*e as usize].shape.nodes == 3;
+        let (mut mesh, labels) = if elements.iter().all(is_linear) {
+            triangles(deck, elements, kinds)
+        } else {
+            let (corners, labels) = self.corner_triangles(deck, elements, kinds);
+            let mut mesh = Mesh::default();
             for [a, b, c] in corners {
                 let [ab, bc, ca] = [[a, b], [b, c], [c, a]].map(|[a, b]| {
                     let [x, y] = [a, b].map(|v| deck.points[v as usize]);
@@ -284,7 +284,10 @@ impl Bodies {
                 mesh.divided.push(mesh.triangles.len() as u32);
                 mesh.triangles.extend(four_triangles([a, b, c, ab, bc, ca]));
             }
-            labels = of_corners.into_iter().flat_map(|kind| [kind; 4]).collect();
+            (mesh, labels.into_iter().flat_map(|kind| [kind; 4]).collect())
+        };
+        if mesh.triangles.is_empty() {
+            return Err(no_extent(deck, elements));
         }
         mesh.regions = regions(&labels, true);
         Ok(mesh)
@@ -368,6 +371,16 @@ impl Bodies {
             mesh.middles.push(middles);
         }
     }
+}
+
+/// What is wrong with elements of which nothing is left.
+fn no_extent(deck: &Deck, elements: &[u32]) -> Fault {
+    let e = &deck.elements[elements[0] as usize];
+    Fault::new(
+        e.at,
+        format!("element {} has no extent: its nodes coincide", e.number),
+        "Correct its nodes",
+    )
 }
 
 /// The section of each element; where there are several, the last.

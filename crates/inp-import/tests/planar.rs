@@ -174,6 +174,26 @@ fn elements_of_several_kinds_fit() {
 }
 
 #[test]
+fn elements_without_extent_are_refused() {
+    for kind in ["CPE3", "CPE4", "CPE6", "CPE8"] {
+        let model = grid(kind, 1, 0.0, [1.0, 1.0]);
+        let nodes = |line: &str| {
+            let first = line.split(',').next().unwrap().to_owned();
+            // every node of an element is node 1
+            let count = line.split(',').count() - 1;
+            format!("{first}{}", ", 1".repeat(count))
+        };
+        let mut inside = false;
+        let lines = model.lines().map(|line| {
+            inside = if line.starts_with('*') { line.starts_with("*ELEMENT") } else { inside };
+            if inside && !line.starts_with('*') { nodes(line) } else { line.to_owned() }
+        });
+        let fault = import(&lines.collect::<Vec<_>>().join("\n")).unwrap_err();
+        assert!(fault.contains("element 1 has no extent: its nodes coincide"), "{kind}: {fault}");
+    }
+}
+
+#[test]
 fn what_two_dimensions_cannot_have_is_said() {
     let model = grid("CPE4", 1, 0.0, [1.0, 1.0]);
     let more =
